@@ -1,0 +1,22 @@
+"""Errors that a user can cause: each carries one sentence that says what, where and what to do."""
+
+from __future__ import annotations
+
+
+class RankaeError(ValueError):
+    """A user's mistake. The command line prints the sentence and ends with exit code 2."""
+
+
+class DataError(RankaeError):
+    """A data file or a matrix that cannot be read as it stands."""
+
+
+class ModelFileError(RankaeError):
+    """A model folder that is damaged, foreign or newer than this version."""
+
+
+class MissingExtra(RankaeError):
+    """An optional dependency that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional package; install it with: pip install 'rankae[{extra}]'")

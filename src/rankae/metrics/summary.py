@@ -1,0 +1,59 @@
+"""All measures at once, as `rankae evaluate` prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.errors import DataError
+from rankae.metrics.judged import judge
+from rankae.metrics.per_label import label_results
+from rankae.metrics.propensity import inverse_propensities, propensity_rows
+
+
+def evaluate(
+    columns: np.ndarray,
+    labels: sp.csr_matrix,
+    k: Sequence[int] = (1, 3, 5),
+    train_labels: sp.csr_matrix | None = None,
+) -> dict[str, float | int]:
+    """Measures in percent, and how many rows they come from.
+
+    Parameters
+    ----------
+    columns : int, rows x k; predicted label columns, best first, -1 where nothing was predicted.
+    labels : CSR, rows x labels; the truth.
+    k : the places at which to measure.
+    train_labels : CSR; label matrix of the training rows, from which propensities come. Without it there is no PSP.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> truth = sp.csr_matrix([[1, 0, 1], [0, 1, 0]])
+    >>> evaluate(np.array([[0, 1], [2, 1]]), truth, k=[1, 2])["P@1"]
+    50.0
+    """
+    if any(place < 1 for place in k):
+        raise DataError(f"k must be at least 1, but {min(k)} was asked for")
+    judged = judge(columns, labels)
+    found: dict[str, float | int] = {}
+    found |= {f"P@{i}": _percent(judged.precision(i).mean()) for i in k}
+    found |= {f"nDCG@{i}": _percent(judged.ndcg(i).mean()) for i in k}
+    if train_labels is not None:
+        inverse = inverse_propensities(sp.csr_matrix(train_labels), judged.labels.shape[1])
+        found |= {f"PSP@{i}": _ratio(*propensity_rows(judged, inverse, i)) for i in k}
+        found |= {f"PSnDCG@{i}": _ratio(*propensity_rows(judged, inverse, i, discounted=True)) for i in k}
+    found |= {f"recall@{i}": _percent(judged.recall(i).mean()) for i in k}
+    found |= {f"coverage@{i}": _percent(label_results(judged, i).coverage) for i in k}
+    counts = judged.counts
+    return found | {"rows": len(counts), "rows_without_labels": int(np.count_nonzero(counts == 0))}
+
+
+def _percent(share: float | np.floating) -> float:
+    return 100 * float(share)
+
+
+def _ratio(gained: np.ndarray, best: np.ndarray) -> float:
+    return 100 * float(gained.sum() / best.sum()) if best.any() else 0.0

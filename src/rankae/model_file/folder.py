@@ -1,0 +1,215 @@
+"""Write and read the model folder; what it holds is told in the package's docstring."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankae.errors import ModelFileError
+from rankae.model_file.plain import from_json, names_from_json, names_to_json, to_json
+from rankae.model_file.replace import find_folder, replacing
+from rankae.model_file.tensors import map_arrays, write_arrays
+
+FORMAT = "rankae-model"
+FORMAT_VERSION = 1
+HASHED_BYTES = 2**25  # hashing this much takes about a tenth of a second on a slow core
+MOST_JSON_BYTES = 2**24
+MOST_TABLE_BYTES = 2**31
+MANIFEST, ARRAYS = "model.json", "model.safetensors"
+LIBRARIES = ("rankae", "numpy", "scipy", "scikit-learn", "torch", "numba", "safetensors")
+
+# Names of files are taken from model.json, which may be forged: no folder separators, no hidden files.
+FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """What a model folder holds; see `write_model` for the fields."""
+
+    method: str
+    settings: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+    tables: dict[str, list[Any]]
+    facts: dict[str, Any]
+
+
+def write_model(
+    path: str | Path,
+    *,
+    method: str,
+    settings: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    tables: dict[str, Sequence[Any]],
+    facts: dict[str, Any] | None = None,
+) -> None:
+    """Write a model folder, in place of the one at `path` if there is one.
+
+    Parameters
+    ----------
+    method : name of the method in the registry, by which `rankae.load` finds the class.
+    settings : JSON values and tuples; all that the method needs besides arrays and tables.
+    arrays : numeric arrays by name.
+    tables : lists of names (labels, words) by name; a name may be a string, number, boolean, None or a tuple of them.
+    facts : what a reader may want to know but no method needs: metrics, data fingerprint, automatic choices.
+    """
+    place = Path(path)
+    _refuse_other_things(place)
+    manifest = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "method": method,
+        "settings": to_json(settings, "settings"),
+        "facts": to_json(facts or {}, "facts"),
+        "libraries": _library_versions(),
+        "arrays": ARRAYS,
+        "tables": {name: f"{name}.json" for name in tables},
+    }
+    texts = {f"{name}.json": _table_text(name, names) for name, names in tables.items()}
+    try:
+        with replacing(place) as folder:
+            for name, text in texts.items():
+                (folder / name).write_bytes(text)
+            write_arrays(folder / ARRAYS, arrays)
+            manifest["files"] = {name: _fingerprint(folder / name) for name in sorted([*texts, ARRAYS])}
+            (folder / MANIFEST).write_bytes(_manifest_text(manifest))
+    except OSError as error:
+        raise ModelFileError(f"the model cannot be written to {place}: {error.strerror or error}") from error
+
+
+def read_model(path: str | Path, method: str | None = None, verify: bool = False) -> ModelFile:
+    """Read a model folder; arrays are mapped, not copied.
+
+    Parameters
+    ----------
+    method : refuse a model of any other method.
+    verify : check the SHA-256 of files larger than `HASHED_BYTES` too.
+    """
+    folder = find_folder(Path(path))
+    manifest = _read_manifest(folder)
+    if method is not None and manifest["method"] != method:
+        raise ModelFileError(f"{folder} holds a model of method {manifest['method']}, not {method}; use rankae.load")
+    for name, recorded in manifest["files"].items():
+        _check_file(folder / name, recorded, verify)
+    try:
+        arrays = map_arrays(folder / manifest["arrays"])
+        tables = {name: _read_table(folder / file) for name, file in manifest["tables"].items()}
+        settings, facts = from_json(manifest["settings"]), from_json(manifest["facts"])
+    except (ValueError, TypeError, KeyError, OSError, RecursionError) as error:
+        raise _damaged(folder, error) from error
+    return ModelFile(manifest["method"], settings, arrays, tables, facts)
+
+
+def _refuse_other_things(place: Path) -> None:
+    """Only a model or an empty folder may be replaced: anything else at that path is somebody's work."""
+    if not place.exists() or (place / MANIFEST).is_file():
+        return
+    if not place.is_dir() or any(place.iterdir()):
+        raise ModelFileError(f"{place} exists and is not a model folder; choose another path for the model")
+
+
+def _table_text(table: str, names: Sequence[Any]) -> bytes:
+    if not FILE_NAME.fullmatch(f"{table}.json") or f"{table}.json" == MANIFEST:
+        raise ModelFileError(f"a table cannot be called {table!r}; use letters, digits and underscores")
+    text = json.dumps(names_to_json(names, table), separators=(",\n", ":"), allow_nan=False).encode()
+    if len(text) > MOST_TABLE_BYTES:
+        raise ModelFileError(f"the table {table} is larger than {MOST_TABLE_BYTES} bytes")
+    return text
+
+
+def _read_table(path: Path) -> list[Any]:
+    if path.stat().st_size > MOST_TABLE_BYTES:
+        raise ValueError(f"{path.name} is larger than {MOST_TABLE_BYTES} bytes")
+    names = json.loads(path.read_bytes())
+    if not isinstance(names, list):
+        raise ValueError(f"{path.name} is not a list")
+    return names_from_json(names)
+
+
+def _manifest_text(manifest: dict[str, Any]) -> bytes:
+    text = json.dumps(manifest | {"sha256": _digest(manifest)}, indent=1, allow_nan=False).encode() + b"\n"
+    if len(text) > MOST_JSON_BYTES:
+        raise ModelFileError(f"settings and facts of the model are larger than {MOST_JSON_BYTES} bytes")
+    return text
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise ModelFileError(f"{folder} is not a model folder: it has no {MANIFEST}")
+    try:
+        if path.stat().st_size > MOST_JSON_BYTES:
+            raise ValueError(f"{MANIFEST} is larger than {MOST_JSON_BYTES} bytes")
+        manifest = json.loads(path.read_bytes())
+        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+            raise ModelFileError(f"{folder} is not a rankae model: its {MANIFEST} was written by something else")
+        if not isinstance(manifest["version"], int) or manifest["version"] > FORMAT_VERSION:
+            raise ModelFileError(
+                f"{folder} has model format {manifest['version']}, but this rankae reads up to {FORMAT_VERSION}; upgrade rankae"
+            )
+        if manifest.pop("sha256") != _digest(manifest):
+            raise ValueError(f"{MANIFEST} does not match its own SHA-256")
+        _check_names(manifest)
+    except (ValueError, TypeError, KeyError, AttributeError, OSError, RecursionError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise _damaged(folder, error) from error
+    return manifest
+
+
+def _check_names(manifest: dict[str, Any]) -> None:
+    named = [manifest["arrays"], *manifest["tables"].values()]
+    for name in [*named, *manifest["files"]]:
+        if not FILE_NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is not a name of a file in the folder")
+    if set(named) != set(manifest["files"]):
+        raise ValueError(f"{MANIFEST} does not list the files that it uses")
+
+
+def _check_file(path: Path, recorded: dict[str, Any], verify: bool) -> None:
+    try:
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError(f"{path.name} is not a plain file")
+        if found.st_size != recorded["size"]:
+            raise ValueError(f"{path.name} has {found.st_size} bytes instead of {recorded['size']}")
+        if (verify or found.st_size <= HASHED_BYTES) and _fingerprint(path)["sha256"] != recorded["sha256"]:
+            raise ValueError(f"{path.name} does not match its SHA-256")
+    except FileNotFoundError:
+        raise ModelFileError(f"{path.parent} is not a complete model: {path.name} is missing") from None
+    except (ValueError, TypeError, KeyError, OSError) as error:
+        raise _damaged(path.parent, error) from error
+
+
+def _fingerprint(path: Path) -> dict[str, Any]:
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"size": file.tell(), "sha256": digest}
+
+
+def _digest(manifest: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _damaged(folder: Path, error: BaseException) -> ModelFileError:
+    why = error.args[0] if isinstance(error, ValueError) and error.args else f"{type(error).__name__}: {error}"
+    return ModelFileError(f"the model in {folder} is damaged ({why}); copy it again or train it again")
+
+
+def _library_versions() -> dict[str, str]:
+    versions = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:  # not every method needs every library
+            continue
+    return versions

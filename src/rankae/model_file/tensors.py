@@ -1,0 +1,103 @@
+"""Arrays in one safetensors file: written by the library, read as a view of the mapped file.
+
+The library's own reader copies every array. Mapping instead lets a process answer before it has read the whole file, and lets
+several processes share one copy of it. The mapping is private (copy on write), so that arrays are writable as usual, and
+what is written to them never reaches the file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.errors import ModelFileError
+
+MOST_HEADER_BYTES = 2**24
+DTYPES = {
+    "F64": np.float64,
+    "F32": np.float32,
+    "F16": np.float16,
+    "I64": np.int64,
+    "I32": np.int32,
+    "I16": np.int16,
+    "I8": np.int8,
+    "U64": np.uint64,
+    "U32": np.uint32,
+    "U16": np.uint16,
+    "U8": np.uint8,
+    "BOOL": np.bool_,
+}
+
+
+def pack_csr(name: str, matrix: sp.csr_matrix) -> dict[str, np.ndarray]:
+    """A CSR matrix as arrays to store; `unpack_csr` puts them together again."""
+    return {
+        f"{name}.data": matrix.data,
+        f"{name}.indices": matrix.indices,
+        f"{name}.indptr": matrix.indptr,
+        f"{name}.shape": np.array(matrix.shape, dtype=np.int64),
+    }
+
+
+def unpack_csr(arrays: dict[str, np.ndarray], name: str) -> sp.csr_matrix:
+    """The CSR matrix stored under `name`, sharing memory with `arrays`."""
+    try:
+        data, indices, indptr, shape = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr", "shape"))
+        matrix = sp.csr_matrix((data, indices, indptr), shape=tuple(shape.tolist()))
+        matrix.check_format(full_check=True)
+    except (KeyError, ValueError, IndexError) as error:
+        raise ModelFileError(f"the model's matrix {name} is missing or inconsistent; train and save it again") from error
+    return matrix
+
+
+def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    """Write arrays to a new safetensors file."""
+    from safetensors.numpy import save_file
+
+    for name, array in arrays.items():
+        if np.dtype(array.dtype).newbyteorder("=") not in map(np.dtype, DTYPES.values()):
+            raise ModelFileError(f"array {name} holds {array.dtype}, which a model file cannot hold")
+    save_file({name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}, path)
+
+
+def map_arrays(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of a safetensors file, mapped; raises ValueError if the file contradicts its header."""
+    size = path.stat().st_size
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if size < 8 or length > min(size - 8, MOST_HEADER_BYTES):
+            raise ValueError("the header does not fit")
+        header = json.loads(file.read(length))
+    start = 8 + length
+    if size == start:  # an empty region cannot be mapped
+        region = np.empty(0, dtype=np.uint8)
+    else:
+        region = np.memmap(path, dtype=np.uint8, mode="c", offset=start, shape=(size - start,)).view(np.ndarray)
+    header.pop("__metadata__", None)
+    _check_tiling([entry["data_offsets"] for entry in header.values()], size - start)
+    return {name: _view(region, entry) for name, entry in header.items()}
+
+
+def _check_tiling(offsets: list[list[int]], size: int) -> None:
+    """Arrays must follow each other without gap or overlap, to the end of the file: else it is cut or forged."""
+    end = 0
+    for first, last in sorted(map(tuple, offsets)):
+        if first != end or last < first:
+            raise ValueError("the arrays overlap or leave gaps")
+        end = last
+    if end != size:
+        raise ValueError("the arrays do not end where the file ends")
+
+
+def _view(region: np.ndarray, entry: dict[str, Any]) -> np.ndarray:
+    first, last = entry["data_offsets"]
+    dtype, shape = np.dtype(DTYPES[entry["dtype"]]), tuple(entry["shape"])
+    if any(side < 0 for side in shape) or math.prod(shape) * dtype.itemsize != last - first:
+        raise ValueError("an array is not as long as its shape says")
+    array = region[first:last].view(dtype).reshape(shape)
+    return array if array.flags.aligned else array.copy()

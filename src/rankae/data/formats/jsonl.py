@@ -1,0 +1,101 @@
+"""JSON lines: {"text": "...", "labels": ["...", ...]} or {"features": {"12": 0.5, ...}, "labels": [...]} a line."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NoReturn
+
+from rankae.data.dataset import Dataset
+from rankae.data.opening import open_data, text_lines
+from rankae.data.records import Record, pieces, whole
+from rankae.errors import DataError
+
+MOST_COLUMNS = 1 << 27
+
+
+def read(path: str, text_column: str = "text", label_column: str = "labels", n_features: int | None = None) -> Dataset:
+    """Read a whole file; every line must have labels, if only an empty list."""
+    return whole(_records(path, text_column, label_column, True, n_features), path, n_features)
+
+
+def batches(
+    path: str, size: int, text_column: str = "text", label_column: str = "labels", n_features: int | None = None
+) -> Iterator[Dataset]:
+    """Pieces of `size` lines; labels may be absent."""
+    return pieces(_records(path, text_column, label_column, False, n_features), size, path, n_features)
+
+
+def write(data: Dataset, stream: BinaryIO) -> None:
+    """Write a line a row; labels by name, or by number where they have no names."""
+    names = data.label_names or [str(i) for i in range(data.n_labels)]
+    for i in range(len(data)):
+        if data.texts is not None:
+            row: dict[str, Any] = {"text": data.texts[i]}
+        else:
+            one = data.features[i]  # type: ignore[index]
+            row = {"features": {str(j): float(str(v)) for j, v in zip(one.indices, one.data, strict=True)}}
+        own = data.labels.indices[data.labels.indptr[i] : data.labels.indptr[i + 1]]
+        row["labels"] = [names[j] for j in own]
+        stream.write(json.dumps(row, ensure_ascii=False).encode(errors="surrogatepass") + b"\n")
+
+
+def _records(
+    path: str, text_column: str, label_column: str, must_have_labels: bool, n_features: int | None
+) -> Iterator[Record]:
+    with open_data(path) as stream:
+        for number, line in text_lines(stream, path):
+            if not line or line.isspace():
+                continue
+
+            def complain(what: str, number: int = number) -> NoReturn:
+                raise DataError(f"{path}, line {number}: {what}") from None
+
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                complain(f"not a JSON object ({error})")
+            if isinstance(row, str) and not must_have_labels:
+                row = {text_column: row}
+            if not isinstance(row, dict):
+                complain(f"a JSON object was expected, not {type(row).__name__}")
+            labels = row.get(label_column)
+            if labels is None and must_have_labels:
+                complain(f"there is no {label_column!r}; give a list of labels, empty if there are none")
+            if labels is not None:
+                labels = _labels(labels, label_column, complain)
+            text = row.get(text_column)
+            if isinstance(text, str):
+                yield Record(text, labels)
+            elif text is not None:
+                complain(f"{text_column!r} must be a string, not {type(text).__name__}")
+            elif isinstance(row.get("features"), dict):
+                yield Record(None, labels, _features(row["features"], n_features, complain))
+            else:
+                complain(f"there is no {text_column!r} and no 'features'")
+
+
+def _labels(labels: Any, field: str, complain: Any) -> list[str]:
+    if not isinstance(labels, list):
+        labels = [labels]
+    for label in labels:
+        if isinstance(label, bool) or not isinstance(label, str | int) or label == "":
+            complain(f"{label!r} in {field!r} is no label; labels are strings or whole numbers")
+    return [str(label) for label in labels]
+
+
+def _features(given: dict[str, Any], n_features: int | None, complain: Any) -> dict[int, float]:
+    features: dict[int, float] = {}
+    width = MOST_COLUMNS if n_features is None else n_features
+    for key, value in given.items():
+        if not (key.isascii() and key.isdigit() and len(key) < 12 and int(key) < width):
+            complain(f"{key[:40]!r} is not a feature number from 0 to {width - 1}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            complain(f"feature {key}: {value!r} is not a finite number")
+        if abs(value) > 3.4e38:
+            complain(f"feature {key}: {value!r} is too large")
+        if int(key) in features:
+            complain(f"feature {key} is given twice")
+        features[int(key)] = float(value)
+    return features

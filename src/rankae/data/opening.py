@@ -1,0 +1,132 @@
+"""Opening data files: plain, gz, xz or zst, from disk or standard input, with a limit on what they unpack to."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from rankae.errors import DataError, MissingExtra
+
+COMPRESSIONS = (".gz", ".xz", ".zst")
+_MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+
+# A file may unpack to this many bytes, and to this many times its own size once past a first free megabyte.
+# Real data seldom packs better than 30 : 1; a gzip bomb reaches 1,000 : 1.
+MOST_BYTES = 64 << 30
+MOST_RATIO = 200
+FREE_BYTES = 64 << 20
+BLOCK = 1 << 20
+
+
+def without_compression(name: str) -> str:
+    """`train.txt.gz` -> `train.txt`."""
+    stem, ending = os.path.splitext(name)
+    return stem if ending.lower() in COMPRESSIONS else name
+
+
+def open_data(path: str | Path) -> BinaryIO:
+    """Open `path` ("-" is standard input) for reading unpacked bytes; what it holds decides, not its name."""
+    if str(path) == "-":
+        return _unpacked(io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer), BLOCK), "standard input", None)
+    path = Path(path)
+    try:
+        packed = path.open("rb")
+        size = os.fstat(packed.fileno()).st_size
+        first = packed.peek(1) if hasattr(packed, "peek") else b"-"
+    except FileNotFoundError:
+        raise DataError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    if not first and path.is_file():
+        packed.close()
+        raise DataError(f"{path}: the file is empty")
+    return _unpacked(packed, str(path), size if path.is_file() else None)
+
+
+def _unpacked(packed: io.BufferedReader, where: str, size: int | None) -> BinaryIO:
+    head = packed.peek(6)[:6]
+    compression = next((ending for magic, ending in _MAGIC.items() if head.startswith(magic)), None)
+    if compression is None:
+        return packed
+    if compression == ".gz":
+        import gzip
+
+        inner: BinaryIO = cast(BinaryIO, gzip.GzipFile(fileobj=packed))
+    elif compression == ".xz":
+        import lzma
+
+        inner = cast(BinaryIO, lzma.LZMAFile(packed))
+    else:
+        try:
+            import zstandard
+        except ImportError:
+            raise MissingExtra(f"{where}: zst", "zst") from None
+        inner = cast(BinaryIO, zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True))
+    return cast(BinaryIO, io.BufferedReader(_Limited(inner, packed, where, size), BLOCK))
+
+
+class _Limited(io.RawIOBase):
+    """An unpacking stream that stops at the limit and turns damage into one sentence."""
+
+    def __init__(self, inner: BinaryIO, packed: BinaryIO, where: str, size: int | None) -> None:
+        self.inner = inner
+        self.packed = packed
+        self.where = where
+        self.taken = 0
+        self.limit = MOST_BYTES if size is None else min(MOST_BYTES, max(FREE_BYTES, size * MOST_RATIO))
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        try:
+            block = self.inner.read(len(buffer))
+        except Exception as error:  # gzip, lzma, zlib and zstandard each have their own kinds
+            if isinstance(error, MemoryError):
+                raise
+            raise DataError(f"{self.where}: the compressed file is damaged or cut short ({error})") from None
+        self.taken += len(block)
+        if self.taken > self.limit:
+            raise DataError(
+                f"{self.where}: unpacks to more than {self.limit >> 20:,} MiB, which looks like a decompression bomb; "
+                "unpack it yourself if you trust it"
+            )
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        if not self.closed:
+            self.inner.close()
+            self.packed.close()
+        super().close()
+
+
+def chunks_of_lines(stream: BinaryIO, size: int = 16 << 20) -> Iterator[bytes]:
+    """Whole lines in chunks of about `size` bytes; a byte order mark at the start is dropped."""
+    rest, first = b"", True
+    while block := stream.read(size):
+        if first:
+            block, first = block.removeprefix(b"\xef\xbb\xbf"), False
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield rest + block[:end]
+            rest = block[end:]
+        else:
+            rest += block
+    if rest:
+        yield rest
+
+
+def text_lines(stream: BinaryIO, where: str) -> Iterator[tuple[int, str]]:
+    """(line number, text without its line end) for every line; broken UTF-8 is an error with its place."""
+    for number, line in enumerate(stream, 1):
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        try:
+            yield number, line.rstrip(b"\r\n").decode()
+        except UnicodeDecodeError as error:
+            raise DataError(f"{where}, line {number}: not valid UTF-8 at byte {error.start + 1}") from None

@@ -1,0 +1,75 @@
+"""Records (a text or numbered features, and label names) gathered into a Dataset: the shared end of the text formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.data.dataset import Dataset
+from rankae.errors import DataError
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One row: `text` or `features` (number -> value), and its labels, None where the source has none."""
+
+    text: str | None
+    labels: list[str] | None
+    features: dict[int, float] | None = None
+
+
+def gathered(records: Iterable[Record], name: str, n_features: int | None = None) -> Dataset:
+    """A data set of all `records`; label columns go in the order of their names."""
+    texts: list[str] = []
+    feature_rows: list[dict[int, float]] = []
+    number: dict[str, int] = {}
+    label_rows: list[set[int]] = []
+    for record in records:
+        if record.text is not None:
+            texts.append(record.text)
+        else:
+            feature_rows.append(record.features or {})
+        label_rows.append({number.setdefault(label, len(number)) for label in record.labels or ()})
+    if texts and feature_rows:
+        raise DataError(f"{name}: some rows are texts and some are features; a data set holds one kind")
+    names = sorted(number)
+    column = np.empty(len(names), dtype=np.int32)
+    column[[number[label] for label in names]] = np.arange(len(names))
+    indptr = np.cumsum([0] + [len(row) for row in label_rows])
+    indices = column[np.fromiter((label for row in label_rows for label in row), np.int64, indptr[-1])]
+    labels = sp.csr_matrix((np.ones(len(indices), np.float32), indices, indptr), shape=(len(label_rows), len(names)))
+    labels.sort_indices()
+    features = _matrix(feature_rows, n_features) if feature_rows else None
+    return Dataset(labels, features, texts if features is None else None, label_names=names, name=name)
+
+
+def whole(records: Iterable[Record], name: str, n_features: int | None = None) -> Dataset:
+    """`gathered`, for a file that must hold something."""
+    data = gathered(records, name, n_features)
+    if not len(data):
+        raise DataError(f"{name}: there are no rows in the file")
+    return data
+
+
+def pieces(
+    records: Iterator[Record], size: int, name: str, n_features: int | None = None
+) -> Iterator[Dataset]:
+    """Data sets of at most `size` records each, in constant memory."""
+    while batch := list(islice(records, size)):
+        yield gathered(batch, name, n_features)
+
+
+def _matrix(rows: list[dict[int, float]], n_features: int | None) -> sp.csr_matrix:
+    indptr = np.cumsum([0] + [len(row) for row in rows])
+    indices = np.fromiter((j for row in rows for j in row), np.int32, indptr[-1])
+    values = np.fromiter((value for row in rows for value in row.values()), np.float32, indptr[-1])
+    width = int(indices.max(initial=-1)) + 1 if n_features is None else n_features
+    matrix = sp.csr_matrix((values, indices, indptr), shape=(len(rows), width))
+    matrix.sort_indices()
+    return matrix
+
+

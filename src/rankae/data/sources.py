@@ -1,0 +1,126 @@
+"""From what a user calls "the data" (a folder, a file or a known name) to the file of a split."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rankae.data.dataset import Dataset
+from rankae.data.formats import ENDINGS, format_of
+from rankae.data.names import with_names
+from rankae.data.opening import without_compression
+from rankae.errors import DataError
+
+SPLITS = {"train": ("train", "trn"), "dev": ("dev", "val", "valid", "validation"), "test": ("test", "tst")}
+
+
+def load_dataset(source: str | Path, split: str = "train", format: str | None = None, **options: Any) -> Dataset:
+    """Read one split of a data set.
+
+    Parameters
+    ----------
+    source : a folder with train.*, test.* and perhaps dev.*; a single file; or the name of a known data set.
+    split : "train", "test" or "dev"; a single file has only "train".
+    format : the file's format, if its name does not tell.
+    options : for the format's reader, such as text_column and label_column for CSV.
+    """
+    from rankae.data.split_files import find_split_files, load_split
+
+    place = find_source(source)
+    if place.is_file():
+        data = _read(place, format, options)
+        return replace(with_names(data, place.parent) if _is_split_name(place) else data, name=_short_name(place))
+    if split_files := find_split_files(place):
+        return replace(with_names(load_split(split_files, split, options), place), name=place.name)
+    files = _files_by_split(place)
+    if split not in files:
+        have = f"it has {', '.join(files)}" if files else "it has no train.* or test.* in a known format"
+        raise DataError(f"{place}: there is no {split!r} split; {have}")
+    return replace(with_names(_read(files[split], format, options), place), name=place.name)
+
+
+def splits_of(source: str | Path) -> list[str]:
+    """Names of the splits that `load_dataset` finds, "train" first."""
+    from rankae.data.split_files import find_split_files
+
+    place = find_source(source)
+    if place.is_file():
+        return ["train"]
+    return ["train", "test"] if find_split_files(place) else list(_files_by_split(place))
+
+
+def find_source(source: str | Path) -> Path:
+    """The folder or file meant by `source`: a path, or a name in RANKAE_DATA or the user's cache folder."""
+    place = Path(source).expanduser()
+    if place.exists():
+        return place
+    named = place.parent == Path(".")
+    for folder in data_folders() if named else []:
+        for candidate in (folder / place, folder / place.name.lower()):
+            if candidate.exists():
+                return candidate
+    if not named:
+        raise DataError(f"{source}: there is no such file or folder")
+    from rankae.data.known import find_known
+
+    known = find_known(place.name)
+    if known is not None:
+        raise DataError(known.how_to_get())
+    looked = " or ".join(str(folder) for folder in data_folders())
+    raise DataError(f"{source}: there is no such file, folder or data set (looked in {looked}); see `rankae data list`")
+
+
+def data_folders() -> list[Path]:
+    """Where named data sets live: RANKAE_DATA if set, then the user's cache folder."""
+    given = os.environ.get("RANKAE_DATA")
+    return [*([Path(given)] if given else []), cache_folder()]
+
+
+def cache_folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "rankae"
+
+
+def _read(path: Path, format: str | None, options: dict[str, Any]) -> Dataset:
+    chosen = format_of(str(path), format)
+    options = {name: value for name, value in options.items() if value is not None}
+    try:
+        return chosen.load().read(str(path), **options)
+    except TypeError as error:
+        if "unexpected keyword" not in str(error):
+            raise
+        raise DataError(f"{path}: {chosen.name} has no option {str(error).rpartition(' ')[2]}") from None
+
+
+def _files_by_split(folder: Path) -> dict[str, Path]:
+    """train.txt.xz, eurlex_train.txt, X.trn.npz: the file of each split."""
+    found: dict[str, Path] = {}
+    files = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith((".", "Y.")))
+    for split in SPLITS:
+        for path in files:
+            if _split_of(path) != split:
+                continue
+            if split in found:
+                raise DataError(f"{folder}: both {found[split].name} and {path.name} could be the {split} split")
+            found[split] = path
+    return found
+
+
+def _split_of(path: Path) -> str | None:
+    stem, ending = os.path.splitext(without_compression(path.name))
+    if ending.lower() not in ENDINGS:
+        return None
+    last = re.split(r"[._-]", stem)[-1].lower()
+    return next((split for split, names in SPLITS.items() if last in names), None)
+
+
+def _is_split_name(path: Path) -> bool:
+    return _split_of(path) is not None
+
+
+def _short_name(path: Path) -> str:
+    stem = os.path.splitext(without_compression(path.name))[0]
+    return path.parent.name if stem in SPLITS else stem

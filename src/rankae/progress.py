@@ -1,8 +1,8 @@
 """Progress bars on stderr: only on a terminal, and only for work that takes longer than two seconds.
 
-    with bar("training", total=steps) as progress:
+    with bar("training", total=rows) as progress:
         ...
-        progress.advance(rows, loss=0.31)
+        progress.advance(256, loss=0.31)
 
 All bars of a process share one display, so that a bar may run inside another.
 """
@@ -45,49 +45,49 @@ class Bar:
         self.description = description
         self.total = total
         self.done = 0.0
-        self._wanted = False
-        self._task: TaskID | None = None
+        self.shown: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
-        self._wanted = sys.stderr is not None and sys.stderr.isatty()
+        self._on_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._started = time.monotonic()
+        self._task: TaskID | None = None
         return self
 
     def advance(self, n: float = 1, **shown: Any) -> None:
-        """Count `n` more units, and show `shown` (for example loss=0.31) beside the bar."""
+        """Count `n` more units, and show `shown` (for example loss=0.31) beside the bar from now on."""
         self.done += n
-        if not self._wanted:
+        self.shown |= shown
+        if not self._on_terminal:
             return
+        seconds = time.monotonic() - self._started
         if self._task is None:
-            if time.monotonic() - self._started < PATIENCE_SECONDS:
+            if seconds < PATIENCE_SECONDS:
                 return
-            self._task = _display.add(self)
-        _display.update(self._task, self.done, _words(shown))
+            self._task = _display.add(self.description, self.total)
+        _display.update(self._task, self.done, _beside(self.shown, self.done / seconds))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._task is not None:
             _display.remove(self._task)
-            self._task = None
 
 
 class _Display:
-    """The one live display of the process; it starts with the first visible bar and ends with the last."""
+    """The one live display of the process: it starts with the first visible bar and ends with the last."""
 
     def __init__(self) -> None:
         self._progress: Progress | None = None
 
-    def add(self, entry: Bar) -> TaskID:
+    def add(self, description: str, total: float | None) -> TaskID:
         if self._progress is None:
             self._progress = _new_progress()
             self._progress.start()
-        return self._progress.add_task(entry.description, total=entry.total, shown="", spent=entry.done)
+        return self._progress.add_task(description, total=total, beside="")
 
-    def update(self, task: TaskID, done: float, shown: str) -> None:
+    def update(self, task: TaskID, done: float, beside: str) -> None:
         assert self._progress is not None
-        fields = {"shown": shown} if shown else {}
-        self._progress.update(task, completed=done, **fields)
+        self._progress.update(task, completed=done, beside=beside)
 
     def remove(self, task: TaskID) -> None:
         assert self._progress is not None
@@ -101,20 +101,21 @@ _display = _Display()
 
 
 def _new_progress() -> Progress:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.console import Console  # a tenth of a second to import, which silent runs need not pay
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[shown]}"),
-        TimeElapsedColumn(),
+        TextColumn("{task.fields[beside]}"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )
 
 
-def _words(shown: dict[str, Any]) -> str:
-    return "  ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in shown.items())
+def _beside(shown: dict[str, Any], speed: float) -> str:
+    """What stands beside a bar: "loss 0.31  1,200/s"."""
+    values = [f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in shown.items()]
+    return "  ".join([*values, f"{speed:,.0f}/s" if speed >= 10 else f"{speed:.2g}/s"])

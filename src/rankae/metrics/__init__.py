@@ -2,8 +2,8 @@
 
 One set of rules, the one the published tables (and napkinXC) follow:
 
-- `columns` is int, rows x k, best label first, -1 where nothing was predicted. Ties were already broken by whoever ranked:
-  the order of `columns` is the ranking, and no measure looks at scores.
+- `columns` is int, rows x k, best label first, -1 where nothing was predicted. No measure looks at scores: whoever ranked
+  has broken the ties, and the order of `columns` is the ranking.
 - P@k divides by k, also where a row has fewer than k labels, or fewer than k were predicted.
 - nDCG@k and PSnDCG@k divide by what min(k, labels of the row) hits in the first places would give.
 - A row without labels scores 0 in every measure, and counts as a row.
@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from rankae.metrics.judged import Judged, judge, ndcg_rows, precision_rows, recall_rows
 from rankae.metrics.per_label import LabelResults, by_frequency, coverage, per_label
-from rankae.metrics.propensity import inverse_propensities, propensity_rows
+from rankae.metrics.propensity import Weighed, inverse_propensities, weigh
 from rankae.metrics.summary import evaluate
 
 __all__ = [
     "Judged",
     "LabelResults",
+    "Weighed",
     "by_frequency",
     "coverage",
     "evaluate",
@@ -29,6 +30,6 @@ __all__ = [
     "ndcg_rows",
     "per_label",
     "precision_rows",
-    "propensity_rows",
     "recall_rows",
+    "weigh",
 ]

@@ -104,7 +104,7 @@ def _check(columns: np.ndarray, labels: sp.csr_matrix) -> None:
 
 
 def _hits(columns: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:
-    """Membership by binary search: rows are in order and columns sorted within them, so row * width + column is sorted."""
+    """Membership by one binary search: columns are sorted within rows, so row * width + column is sorted too."""
     rows, n_labels = labels.shape
     if labels.nnz == 0 or columns.size == 0:
         return np.zeros(columns.shape, dtype=bool)

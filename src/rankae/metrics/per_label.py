@@ -39,7 +39,7 @@ class LabelResults:
     @property
     def coverage(self) -> float:
         """Share of the labels that some row carries which were predicted right at least once; 0 if there are none."""
-        return float(np.count_nonzero(self.hits) / max(1, np.count_nonzero(self.support)))
+        return int(np.count_nonzero(self.hits)) / max(1, int(np.count_nonzero(self.support)))
 
     def take(self, chosen: np.ndarray) -> LabelResults:
         """The results of some of the labels."""

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from rankae.errors import DataError
 from rankae.metrics.judged import judge
 from rankae.metrics.per_label import label_results
-from rankae.metrics.propensity import inverse_propensities, propensity_rows
+from rankae.metrics.propensity import inverse_propensities, weigh
 
 
 def evaluate(
@@ -43,8 +43,9 @@ def evaluate(
     found |= {f"nDCG@{i}": _percent(judged.ndcg(i).mean()) for i in k}
     if train_labels is not None:
         inverse = inverse_propensities(sp.csr_matrix(train_labels), judged.labels.shape[1])
-        found |= {f"PSP@{i}": _ratio(*propensity_rows(judged, inverse, i)) for i in k}
-        found |= {f"PSnDCG@{i}": _ratio(*propensity_rows(judged, inverse, i, discounted=True)) for i in k}
+        weighed = weigh(judged, inverse, max(k))
+        found |= {f"PSP@{i}": _ratio(*weighed.psp(i)) for i in k}
+        found |= {f"PSnDCG@{i}": _ratio(*weighed.psndcg(i)) for i in k}
     found |= {f"recall@{i}": _percent(judged.recall(i).mean()) for i in k}
     found |= {f"coverage@{i}": _percent(label_results(judged, i).coverage) for i in k}
     counts = judged.counts

@@ -1,14 +1,14 @@
 """The model on disk: a folder that lasts, that says what it is, and that can be opened without trusting it.
 
-    model.json          format and version, method, settings, facts (metrics, data fingerprint, choices made), library versions,
-                        which file holds what, and the size and SHA-256 of every other file and of its own content
+    model.json          format and version, method, settings, facts (metrics, data fingerprint, choices made), versions of
+                        libraries, which file holds what, size and SHA-256 of each, and the SHA-256 of its own content
     model.safetensors   all arrays
     labels.json, ...    tables of names, one JSON value a line
 
-`write_model` writes beside, syncs and renames (see `replace`). `read_model` unpickles nothing, follows no path out of the
-folder, and refuses in one sentence what is damaged, cut, longer than recorded, foreign, or of a newer format. Sizes, the header of the
-arrays and the hashes of files up to `HASHED_BYTES` are checked always; the hashes of larger files with `verify=True`,
-because hashing gigabytes would keep a server from its first answer.
+`write_model` writes beside, syncs and renames (see `replace`). `read_model` unpickles nothing, follows no path out of
+the folder, and refuses in one sentence what is damaged, cut, longer than recorded, foreign, or of a newer format.
+Sizes, the header of the arrays and the hashes of files up to `HASHED_BYTES` are checked always; the hashes of larger
+files with `verify=True`, because hashing gigabytes would keep a server from its first answer.
 """
 
 from __future__ import annotations

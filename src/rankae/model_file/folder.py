@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from rankae import __version__
 from rankae.errors import ModelFileError
 from rankae.model_file.plain import from_json, names_from_json, names_to_json, to_json
 from rankae.model_file.replace import find_folder, replacing
@@ -26,7 +27,7 @@ HASHED_BYTES = 2**25  # hashing this much takes about a tenth of a second on a s
 MOST_JSON_BYTES = 2**24
 MOST_TABLE_BYTES = 2**31
 MANIFEST, ARRAYS = "model.json", "model.safetensors"
-LIBRARIES = ("rankae", "numpy", "scipy", "scikit-learn", "torch", "numba", "safetensors")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "numba", "safetensors")
 
 # Names of files are taken from model.json, which may be forged: no folder separators, no hidden files.
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
@@ -154,7 +155,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
             raise ModelFileError(f"{folder} is not a rankae model: its {MANIFEST} was written by something else")
         if not isinstance(manifest["version"], int) or manifest["version"] > FORMAT_VERSION:
             raise ModelFileError(
-                f"{folder} has model format {manifest['version']}, but this rankae reads up to {FORMAT_VERSION}; upgrade rankae"
+                f"{folder} has model format {manifest['version']}, but this version reads up to {FORMAT_VERSION}: "
+                "install a newer rankae"
             )
         if manifest.pop("sha256") != _digest(manifest):
             raise ValueError(f"{MANIFEST} does not match its own SHA-256")
@@ -206,7 +208,7 @@ def _damaged(folder: Path, error: BaseException) -> ModelFileError:
 
 
 def _library_versions() -> dict[str, str]:
-    versions = {"python": platform.python_version()}
+    versions = {"rankae": __version__, "python": platform.python_version()}
     for name in LIBRARIES:
         try:
             versions[name] = version(name)

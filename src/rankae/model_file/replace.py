@@ -60,7 +60,7 @@ def _remove(path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Ask the disk to hold what was written. Folders cannot be opened on Windows, where the rename itself is journalled."""
+    """Have the disk hold what was written. Windows cannot open folders, but its file system journals renames."""
     if os.name != "posix" and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY)

@@ -1,8 +1,8 @@
 """Arrays in one safetensors file: written by the library, read as a view of the mapped file.
 
-The library's own reader copies every array. Mapping instead lets a process answer before it has read the whole file, and lets
-several processes share one copy of it. The mapping is private (copy on write), so that arrays are writable as usual, and
-what is written to them never reaches the file.
+The library's own reader copies every array. Mapping instead lets a process answer before it has read the whole file,
+and lets several processes share one copy of it. The mapping is private (copy on write), so that arrays are writable as
+usual, and what is written to them never reaches the file.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def unpack_csr(arrays: dict[str, np.ndarray], name: str) -> sp.csr_matrix:
         matrix = sp.csr_matrix((data, indices, indptr), shape=tuple(shape.tolist()))
         matrix.check_format(full_check=True)
     except (KeyError, ValueError, IndexError) as error:
-        raise ModelFileError(f"the model's matrix {name} is missing or inconsistent; train and save it again") from error
+        raise ModelFileError(
+            f"the model's matrix {name} is missing or inconsistent; train and save it again"
+        ) from error
     return matrix
 
 

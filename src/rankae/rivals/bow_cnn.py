@@ -1,0 +1,112 @@
+"""Bow-CNN (Johnson & Zhang, 2014): a convolution whose input at each place is the bag of the words around it.
+
+A linear map of a bag is the sum of its words' vectors, and neighbouring bags share most of their words:
+a running sum over words gives every bag by one subtraction, whatever the size of the region.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from rankae.rivals._doc_pooling import mean_pool, parts_of
+from rankae.rivals._text_network import TextNetwork
+from rankae.rivals._word_ids import PADDING, UNKNOWN
+
+
+class BowCNNNetwork(nn.Module):
+    """Word numbers -> label scores."""
+
+    def __init__(self, n_words: int, n_labels: int, region: int, stride: int, units: int, parts: int) -> None:
+        super().__init__()
+        self.region, self.stride, self.parts = region, stride, parts
+        self.words = nn.Embedding(n_words, units)
+        self.bias = nn.Parameter(torch.zeros(units))
+        self.output = nn.Linear(parts * units, n_labels)
+        nn.init.normal_(self.words.weight, std=0.01)
+        nn.init.normal_(self.output.weight, std=0.01)
+        nn.init.zeros_(self.output.bias)
+
+    def forward(self, words: Tensor) -> Tensor:
+        # A word outside the vocabulary is in no bag, and neither is padding.
+        vectors = self.words(words) * (words > UNKNOWN)[..., None]
+        # With region - 1 empty places on either side, every word is in `region` bags before the stride thins them.
+        sums = functional.pad(vectors.cumsum(dim=1), (0, 0, self.region, 0))
+        last = torch.arange(0, words.shape[1] + self.region - 1, self.stride, device=words.device)
+        width = sums.shape[1] - 1
+        bags = sums[:, (last + self.region).clamp(max=width)] - sums[:, last.clamp(max=width)]
+        active = functional.relu(bags + self.bias)
+        lengths = (words != PADDING).sum(dim=1) + self.region - 1
+        pooled = mean_pool(active, parts_of(-(-lengths // self.stride), active.shape[1], self.parts), self.parts)
+        # Response normalisation: a part of the document speaks with at most unit strength.
+        pooled = pooled * (1 + pooled.square().sum(dim=2, keepdim=True)).rsqrt()
+        return self.output(pooled.flatten(1))
+
+
+class BowCNN(TextNetwork):
+    """Bow-CNN on raw text, trained by SGD on square loss.
+
+    Parameters
+    ----------
+    vocabulary : most frequent words that are read.
+    longest : words of a document that are read.
+    region : words in a bag.
+    stride : places between bags.
+    units : neurons over each bag.
+    parts : equal parts of a document over which neurons are averaged.
+    learning_rate, momentum, weight_decay, epochs, batch_size : of SGD; the rate is cut to a tenth at 80 % of the epochs.
+    patience : stop after so many epochs without a gain on held-out rows (a tenth); the best epoch is kept.
+    device : "auto", "cpu", "cuda", ...
+    random_state : seed.
+    """
+
+    method = "bow-cnn"
+
+    def __init__(
+        self,
+        vocabulary: int = 30_000,
+        longest: int = 500,
+        region: int = 20,
+        stride: int = 2,
+        units: int = 1000,
+        parts: int = 10,
+        learning_rate: float = 0.5,
+        momentum: float = 0.9,
+        weight_decay: float = 1e-4,
+        epochs: int = 100,
+        batch_size: int = 100,
+        patience: int = 10,
+        device: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.longest = longest
+        self.region = region
+        self.stride = stride
+        self.units = units
+        self.parts = parts
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.weight_decay = weight_decay
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.patience = patience
+        self.device = device
+        self.random_state = random_state
+
+    def _build(self, n_words: int, n_labels: int) -> nn.Module:
+        return BowCNNNetwork(n_words, n_labels, self.region, self.stride, self.units, self.parts)
+
+    def _loss(self, scores: Tensor, targets: Tensor) -> Tensor:
+        return 0.5 * (scores - targets).square().sum(dim=1).mean()
+
+    def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
+        return torch.optim.SGD(
+            network.parameters(), lr=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay
+        )
+
+    def _scheduler(self, optimizer: torch.optim.Optimizer) -> torch.optim.lr_scheduler.LRScheduler:
+        return torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[int(0.8 * self.epochs)], gamma=0.1)

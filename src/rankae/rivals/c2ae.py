@@ -1,0 +1,165 @@
+"""C2AE (Yeh et al., 2017): features and labels are mapped to one code, from which the labels are decoded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from sklearn.utils import check_random_state
+from torch import Tensor, nn
+from torch.nn import functional
+
+from rankae.base import LabelRanker
+from rankae.losses.c2ae import code_loss, pair_loss
+from rankae.rivals._network_training import (
+    hold_out,
+    ndcg,
+    pick_device,
+    seeded,
+    shuffled_batches,
+    train_network,
+    weights_from_arrays,
+    weights_to_arrays,
+)
+from rankae.rivals._ranked import Ranked, rank_in_blocks
+
+JUDGED_PLACES = 5
+CODE_SHARE = 0.8  # the code has so many dimensions for each label ...
+CODE_LIMIT = 500  # ... but no more than this
+
+
+class SparseLinear(nn.Module):
+    """A linear layer on CSR rows: the weighted sum of the rows of its table that the input names."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.empty(inputs, outputs))
+        self.bias = nn.Parameter(torch.zeros(outputs))
+        nn.init.xavier_uniform_(self.table)
+
+    def forward(self, rows: sp.csr_matrix) -> Tensor:
+        device = self.table.device
+        summed = functional.embedding_bag(
+            torch.from_numpy(rows.indices.astype(np.int64)).to(device),
+            self.table,
+            torch.from_numpy(rows.indptr.astype(np.int64)).to(device),
+            mode="sum",
+            per_sample_weights=torch.from_numpy(rows.data.astype(np.float32)).to(device),
+            include_last_offset=True,
+        )
+        return summed + self.bias
+
+
+class C2AENetwork(nn.Module):
+    """F: features -> code, E: labels -> code, D: code -> a score in [0, 1] for each label."""
+
+    def __init__(self, n_features: int, n_labels: int, hidden: int, code: int, dropout: float) -> None:
+        super().__init__()
+        self.F = nn.Sequential(
+            SparseLinear(n_features, hidden),
+            nn.LeakyReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(hidden, hidden),
+            nn.LeakyReLU(),
+            nn.Linear(hidden, code),
+        )
+        self.E = nn.Sequential(SparseLinear(n_labels, hidden), nn.LeakyReLU(), nn.Linear(hidden, code))
+        self.D = nn.Sequential(nn.Linear(code, hidden), nn.LeakyReLU(), nn.Linear(hidden, n_labels), nn.Sigmoid())
+
+
+class C2AE(LabelRanker):
+    """Canonically correlated autoencoder.
+
+    Parameters
+    ----------
+    hidden : units of the hidden layers.
+    code : dimensions of the code; None takes 0.8 for each label, at most 500.
+    alpha : weight of the pair loss against the loss of the codes.
+    sharpness : how steeply a pair in the wrong order costs.
+    dropout : share of F's first hidden units dropped in training.
+    learning_rate, epochs, batch_size : of Adam.
+    patience : stop after so many epochs without a gain on held-out rows (a tenth); the best epoch is kept.
+    device : "auto", "cpu", "cuda", ...
+    random_state : seed.
+    """
+
+    method = "c2ae"
+
+    def __init__(
+        self,
+        hidden: int = 512,
+        code: int | None = None,
+        alpha: float = 2.0,
+        sharpness: float = 5.0,
+        dropout: float = 0.5,
+        learning_rate: float = 1e-3,
+        epochs: int = 50,
+        batch_size: int = 128,
+        patience: int = 5,
+        device: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.hidden = hidden
+        self.code = code
+        self.alpha = alpha
+        self.sharpness = sharpness
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.patience = patience
+        self.device = device
+        self.random_state = random_state
+
+    def _build(self, n_features: int, n_labels: int) -> C2AENetwork:
+        code = self.code or max(1, min(CODE_LIMIT, int(CODE_SHARE * n_labels)))
+        return C2AENetwork(n_features, n_labels, self.hidden, code, self.dropout)
+
+    def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        random = np.random.default_rng(seed)
+        device = pick_device(self.device)
+        train, held = hold_out(rows.shape[0], random)
+        judged = min(JUDGED_PLACES, labels.shape[1])
+
+        def loss_of(batch: np.ndarray) -> Tensor:
+            truth = labels[batch]
+            from_features, from_labels = self.network_.F(rows[batch]), self.network_.E(truth)
+            targets = torch.from_numpy(truth.toarray()).to(device)
+            pairs = pair_loss(self.network_.D(from_labels), targets, self.sharpness)
+            return code_loss(from_features, from_labels) + self.alpha * pairs
+
+        with seeded(seed):
+            self.network_ = self._build(rows.shape[1], labels.shape[1]).to(device)
+            self.best_epoch_ = train_network(
+                self.network_,
+                torch.optim.Adam(self.network_.parameters(), lr=self.learning_rate),
+                lambda: shuffled_batches(train, self.batch_size, random),
+                loss_of,
+                (lambda: ndcg(self._top(rows[held], judged)[0], labels[held])) if len(held) else None,
+                epochs=self.epochs,
+                patience=self.patience,
+                description="c2ae: epochs",
+            )
+
+    @torch.inference_mode()
+    def _top(self, rows: sp.csr_matrix, k: int) -> Ranked:
+        network = self.network_.eval()
+        # The logit ranks as the sigmoid does, but does not round far-off labels to the same number.
+        decode = network.D[:-1]
+
+        def score(block: slice) -> np.ndarray:
+            return decode(network.F(rows[block])).cpu().numpy()
+
+        return rank_in_blocks(score, rows.shape[0], network.D[-2].out_features, k)
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {"labels": len(self.classes_), "best_epoch": self.best_epoch_}, weights_to_arrays(self.network_)
+
+    def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.best_epoch_ = settings["best_epoch"]
+        self.network_ = self._build(self.n_features_in_, settings["labels"])
+        weights_from_arrays(self.network_, arrays)
+        self.network_.to(pick_device(self.device))

@@ -1,0 +1,131 @@
+"""Probabilistic label trees and binary relevance, by the napkinXC package (Jasinska-Kobus et al., 2020)."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from napkinxc import models
+from sklearn.utils import check_random_state
+
+from rankae.base import LabelRanker
+from rankae.errors import DataError
+from rankae.rivals._packed_folder import pack, unpack
+from rankae.rivals._ranked import Ranked, nothing_ranked, rank_pairs
+
+
+class _NapkinXC(LabelRanker):
+    """A napkinXC model with logistic node classifiers.
+
+    Parameters
+    ----------
+    liblinear_c : weight of the errors against the regularisation.
+    liblinear_eps : tolerance at which liblinear stops.
+    weights_threshold : smaller weights are dropped.
+    n_jobs : threads; more than one is faster, but then a seed no longer fixes the result.
+    random_state : seed of the tree and of liblinear's order of rows.
+    """
+
+    napkin_class: ClassVar[type[models.Model]]
+    liblinear_c: float
+    liblinear_eps: float
+    weights_threshold: float
+    n_jobs: int
+    random_state: Any
+
+    def _settings(self) -> dict[str, Any]:
+        """The settings in napkinXC's own names."""
+        return {
+            "liblinear_c": self.liblinear_c,
+            "liblinear_eps": self.liblinear_eps,
+            "weights_threshold": self.weights_threshold,
+            "threads": self.n_jobs,
+        }
+
+    def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
+        if labels.nnz == 0:
+            raise DataError(f"{self.method} cannot learn: no row has a label")
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        seed_c_library(seed)
+        self.folder_ = TemporaryDirectory(prefix="rankae-")
+        self.model_ = self.napkin_class(str(Path(self.folder_.name)), seed=seed, **self._settings())
+        self.model_.fit(rows, labels)
+
+    def _top(self, rows: sp.csr_matrix, k: int) -> Ranked:
+        if rows.shape[0] == 0:
+            return nothing_ranked(0, k)
+        return rank_pairs(self.model_.predict_proba(rows, top_k=k), k)
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {}, pack(self.folder_.name)
+
+    def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.folder_ = unpack(arrays)
+        self.model_ = self.napkin_class(self.folder_.name, **self._settings())
+        self.model_.load()
+
+
+class PLT(_NapkinXC):
+    """A tree over labels; a label's probability is the product along its path. See `_NapkinXC` for the rest.
+
+    Parameters
+    ----------
+    arity : children of an inner node.
+    max_leaves : labels below a last inner node.
+    """
+
+    method = "plt"
+    napkin_class = models.PLT
+
+    def __init__(
+        self,
+        arity: int = 2,
+        max_leaves: int = 100,
+        liblinear_c: float = 10.0,
+        liblinear_eps: float = 0.1,
+        weights_threshold: float = 0.1,
+        n_jobs: int = 1,
+        random_state: Any = None,
+    ) -> None:
+        self.arity = arity
+        self.max_leaves = max_leaves
+        self.liblinear_c = liblinear_c
+        self.liblinear_eps = liblinear_eps
+        self.weights_threshold = weights_threshold
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _settings(self) -> dict[str, Any]:
+        return super()._settings() | {"arity": self.arity, "max_leaves": self.max_leaves}
+
+
+class BR(_NapkinXC):
+    """One logistic classifier a label, on every row; see `_NapkinXC`."""
+
+    method = "br"
+    napkin_class = models.BR
+
+    def __init__(
+        self,
+        liblinear_c: float = 10.0,
+        liblinear_eps: float = 0.1,
+        weights_threshold: float = 0.1,
+        n_jobs: int = 1,
+        random_state: Any = None,
+    ) -> None:
+        self.liblinear_c = liblinear_c
+        self.liblinear_eps = liblinear_eps
+        self.weights_threshold = weights_threshold
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+def seed_c_library(seed: int) -> None:
+    """Seed C's `rand()`: napkinXC's liblinear shuffles rows with it and its own `seed` does not reach there."""
+    library = ctypes.cdll.msvcrt if sys.platform == "win32" else ctypes.CDLL(None)
+    library.srand(ctypes.c_uint(seed))

@@ -1,0 +1,114 @@
+"""XML-CNN (Liu et al., 2017): word vectors, convolution over words, dynamic max-pooling, a bottleneck, BCE.
+
+The network is the corrected one: a 2022 study found that the authors' code convolves over the axis of the word
+vectors. Here filters slide over words.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from rankae.rivals._doc_pooling import max_pool, parts_of
+from rankae.rivals._text_network import TextNetwork
+from rankae.rivals._word_ids import FIRST_WORD, PADDING
+
+
+class XMLCNNNetwork(nn.Module):
+    """Word numbers -> label scores."""
+
+    def __init__(
+        self, n_words: int, n_labels: int, dim: int, widths: tuple[int, ...], filters: int, parts: int, bottleneck: int
+    ) -> None:
+        super().__init__()
+        self.parts = parts
+        self.embedding = nn.Embedding(n_words, dim, padding_idx=PADDING)
+        self.convolutions = nn.ModuleList(nn.Conv1d(dim, filters, width) for width in widths)
+        self.hidden = nn.Linear(len(widths) * filters * parts, bottleneck)
+        self.output = nn.Linear(bottleneck, n_labels)
+        self.word_dropout = nn.Dropout(0.25)
+        self.hidden_dropout = nn.Dropout(0.5)
+
+    def forward(self, words: Tensor) -> Tensor:
+        vectors = self.word_dropout(self.embedding(words)).transpose(1, 2)
+        part = parts_of((words != PADDING).sum(dim=1), words.shape[1], self.parts)
+        pooled = []
+        for convolution in self.convolutions:
+            # Padded on the left only: window t ends at word t, so there is one window a word whatever the width.
+            padded = functional.pad(vectors, (convolution.kernel_size[0] - 1, 0))
+            pooled.append(max_pool(functional.relu(convolution(padded)), part, self.parts).flatten(1))
+        hidden = functional.relu(self.hidden(torch.cat(pooled, dim=1)))
+        return self.output(self.hidden_dropout(hidden))
+
+
+class XMLCNN(TextNetwork):
+    """XML-CNN on raw text.
+
+    Parameters
+    ----------
+    vocabulary : most frequent words that have a vector of their own.
+    longest : words of a document that are read.
+    dim : size of word vectors.
+    glove : path of a file of GloVe vectors to start from, or None for a random start.
+    widths : words that a filter sees.
+    filters : filters of each width.
+    parts : equal parts of a document over which each filter is max-pooled.
+    bottleneck : units of the hidden layer.
+    learning_rate, epochs, batch_size : of Adam.
+    patience : stop after so many epochs without a gain on held-out rows (a tenth); the best epoch is kept.
+    device : "auto", "cpu", "cuda", ...
+    random_state : seed.
+    """
+
+    method = "xml-cnn"
+
+    def __init__(
+        self,
+        vocabulary: int = 30_000,
+        longest: int = 500,
+        dim: int = 100,
+        glove: str | None = None,
+        widths: tuple[int, ...] = (2, 4, 8),
+        filters: int = 128,
+        parts: int = 2,
+        bottleneck: int = 512,
+        learning_rate: float = 3e-4,
+        epochs: int = 50,
+        batch_size: int = 64,
+        patience: int = 5,
+        device: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.longest = longest
+        self.dim = dim
+        self.glove = glove
+        self.widths = widths
+        self.filters = filters
+        self.parts = parts
+        self.bottleneck = bottleneck
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.patience = patience
+        self.device = device
+        self.random_state = random_state
+
+    def _build(self, n_words: int, n_labels: int) -> nn.Module:
+        return XMLCNNNetwork(
+            n_words, n_labels, self.dim, tuple(self.widths), self.filters, self.parts, self.bottleneck
+        )
+
+    def _start(self, network: nn.Module, words: list[str]) -> None:
+        if self.glove is None:
+            return
+        raise NotImplementedError
+
+    def _loss(self, scores: Tensor, targets: Tensor) -> Tensor:
+        return functional.binary_cross_entropy_with_logits(scores, targets)
+
+    def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
+        return torch.optim.Adam(network.parameters(), lr=self.learning_rate)

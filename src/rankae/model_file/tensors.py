@@ -59,12 +59,16 @@ def unpack_csr(arrays: dict[str, np.ndarray], name: str) -> sp.csr_matrix:
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
     """Write arrays to a new safetensors file."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     for name, array in arrays.items():
         if np.dtype(array.dtype).newbyteorder("=") not in map(np.dtype, DTYPES.values()):
             raise ModelFileError(f"array {name} holds {array.dtype}, which a model file cannot hold")
-    save_file({name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}, path)
+    try:
+        save_file({name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}, path)
+    except SafetensorError as error:  # a full disk comes as the library's own error
+        raise OSError(str(error).rpartition("I/O error: ")[2]) from error
 
 
 def map_arrays(path: Path) -> dict[str, np.ndarray]:

@@ -91,6 +91,7 @@ class _Display:
 
     def remove(self, task: TaskID) -> None:
         assert self._progress is not None
+        self._progress.refresh()  # the end of a bar is seen even if it comes between two repaints
         self._progress.remove_task(task)
         if not self._progress.tasks:
             self._progress.stop()

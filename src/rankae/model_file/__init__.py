@@ -1,7 +1,7 @@
 """The model on disk: a folder that lasts, that says what it is, and that can be opened without trusting it.
 
     model.json          format and version, method, settings, facts (metrics, data fingerprint, choices made), versions
-                        of libraries, which file holds what, size and SHA-256 of each, and the SHA-256 of its own content
+                        of libraries, which file holds what, size and SHA-256 of each, SHA-256 of its own content
     model.safetensors   all arrays
     labels.json, ...    tables of names, one JSON value a line
 

@@ -43,7 +43,11 @@ def _swap(fresh: Path, place: Path) -> None:
     if os.path.lexists(place):
         _remove(old)
         place.rename(old)
-    fresh.rename(place)
+    try:
+        fresh.rename(place)
+    except OSError:
+        old.rename(place)
+        raise
     _sync(place.parent)
     _remove(old)
 

@@ -7,7 +7,7 @@ Everything else (texts, names, thresholds, files) is here, once.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankae.data.dataset import Dataset
 from rankae.data.text import TextFeatures
-from rankae.errors import DataError
+from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.inputs import Targets, is_text, label_matrix, name_array
-from rankae.model_file import read_model, write_model
+from rankae.model_file import ModelFile, read_model, write_model
 
-Rows = sp.csr_matrix | list[str]
+Rows: TypeAlias = sp.csr_matrix | list[str]
 
 # decision_function is the one call whose answer is rows x labels; beyond this many cells it refuses.
 MOST_DENSE_CELLS = 2**28
@@ -62,7 +62,7 @@ class LabelRanker(BaseEstimator):
         """Learn from rows X (CSR, dense array or strings) and labels Y (indicator matrix or lists of names)."""
         if Y is None:
             raise ValueError("requires y to be passed, but the target y is None")
-        if len(X) == 0 if isinstance(X, list | tuple) else False:
+        if isinstance(X, list | tuple) and not X:
             raise DataError("there are no rows to learn from")
         rows = self._training_rows(X)
         return self._fit_targets(rows, label_matrix(Y))
@@ -75,13 +75,22 @@ class LabelRanker(BaseEstimator):
         return self._fit_targets(self._training_rows(data.rows), targets)
 
     def predict_top(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
-        """The k best labels of each row, best first: (names, scores), both rows x min(k, labels)."""
+        """The k best labels of each row, best first: (names, scores), both rows x min(k, labels).
+
+        A model may find fewer than k labels: then the names are objects, with None in the places left over.
+        """
         columns, scores = self.top_columns(X, k)
-        return self.classes_[columns], scores
+        names, nothing = self.classes_[columns], columns < 0
+        if nothing.any():
+            names = names.astype(object)
+            names[nothing] = None
+        return names, scores
 
     def top_columns(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """As `predict_top`, with label columns in place of names."""
         check_is_fitted(self, "classes_")
+        if k < 1:
+            raise DataError(f"k must be at least 1, but it is {k}")
         return self._top(self._rows(X), min(k, len(self.classes_)))
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -107,28 +116,32 @@ class LabelRanker(BaseEstimator):
         keep = (scores >= self.threshold_) & (columns >= 0)
         keep[:, 0] = columns[:, 0] >= 0
         if self.kind_ == "lists":
-            return [list(self.classes_[c[m]]) for c, m in zip(columns, keep, strict=True)]
+            return [self.classes_[c[m]].tolist() for c, m in zip(columns, keep, strict=True)]
         row, _ = np.nonzero(keep)
         ones = np.ones(len(row), dtype=np.int64)
         return sp.csr_matrix((ones, (row, columns[keep])), shape=(len(columns), len(self.classes_)))
 
     def score(self, X: Any, Y: Any) -> float:
-        """P@1, the share of rows whose best label is right."""
+        """P@1, the share of rows whose best label is right; an indicator matrix has the columns of `classes_`."""
         targets = label_matrix(Y)
         columns, _ = self.top_columns(X, 1)
+        if len(columns) != targets.matrix.shape[0]:
+            raise DataError(f"there are {len(columns)} rows but {targets.matrix.shape[0]} rows of labels")
         known = {name: i for i, name in enumerate(self.classes_.tolist())}
         to_model = np.array([known.get(name, -2) for name in targets.classes.tolist()], dtype=np.int64)
+        if targets.kind == "indicator":
+            to_model = np.arange(len(to_model))
         coo = targets.matrix.tocoo()
         right = to_model[coo.col] == columns[coo.row, 0]
-        return float(right.sum() / max(1, targets.matrix.shape[0]))
+        return float(right.sum() / max(1, len(columns)))
 
     def save(self, path: str | Path, **facts: Any) -> None:
         """Write the model folder (see `rankae.model_file`); `facts` such as metrics are kept in model.json."""
         check_is_fitted(self, "classes_")
         settings, arrays = self._state()
-        text = None
+        tables, text = {"labels": self.classes_.tolist()}, None
         if self.text_ is not None:
-            text, text_arrays, words = self.text_.state()
+            text, text_arrays, tables["words"] = self.text_.state()
             arrays |= {f"text.{name}": value for name, value in text_arrays.items()}
         write_model(
             path,
@@ -143,7 +156,7 @@ class LabelRanker(BaseEstimator):
                 "state": settings,
             },
             arrays=arrays,
-            tables={"labels": self.classes_.tolist()} | ({"words": words} if text is not None else {}),
+            tables=tables,
             facts=facts,
         )
 
@@ -151,6 +164,19 @@ class LabelRanker(BaseEstimator):
     def load(cls, path: str | Path) -> Self:
         """Read a model folder written by `save`; arrays are mapped from disk, not copied."""
         model_file = read_model(path, method=cls.method)
+        try:
+            return cls._from_file(model_file)
+        except RankaeError:
+            raise
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise ModelFileError(
+                f"{path} lacks what a {cls.method} model needs ({type(error).__name__}: {error}); train it again"
+            ) from error
+
+    # What the methods above share -------------------------------------------------------------------------------
+
+    @classmethod
+    def _from_file(cls, model_file: ModelFile) -> Self:
         settings, arrays = model_file.settings, model_file.arrays
         model = cls(**settings["parameters"])
         model.classes_ = name_array(model_file.tables["labels"])
@@ -164,8 +190,6 @@ class LabelRanker(BaseEstimator):
             model.text_ = TextFeatures.from_state(settings["text"], text_arrays, model_file.tables["words"])
         model._restore(settings["state"], {n: v for n, v in arrays.items() if not n.startswith("text.")})
         return model
-
-    # What the methods above share -------------------------------------------------------------------------------
 
     def _new_text(self) -> TextFeatures:
         """How strings become weighted words for this method, before fitting."""
@@ -201,7 +225,9 @@ class LabelRanker(BaseEstimator):
             raise DataError(f"{self.method} reads raw text, not a feature matrix: give it a list of strings")
         rows = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=reset, ensure_min_features=1)
         rows = sp.csr_matrix(rows)
-        rows.sum_duplicates()
+        if not rows.has_canonical_format:
+            rows = rows.copy()  # the user's matrix stays as it is
+            rows.sum_duplicates()
         return rows
 
     def _fit_targets(self, rows: Rows, targets: Targets) -> Self:

@@ -40,26 +40,28 @@ def is_text(X: Any) -> bool:
 
 
 def name_array(names: Iterable[Hashable]) -> np.ndarray:
-    """A 1-D array of names that keeps tuples whole: plain numbers stay numbers, all else becomes objects."""
+    """A 1-D array of names that keeps tuples whole: integers become an integer array, all else stays as it is."""
     names = list(names)
-    if names and all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in names):
-        return np.asarray(names)
-    out = np.empty(len(names), dtype=object)
-    out[:] = names
-    return out
+    if names and all(
+        isinstance(n, int | np.integer) and not isinstance(n, bool) and abs(int(n)) < 2**63 for n in names
+    ):
+        return np.asarray(names, dtype=np.int64)
+    return np.fromiter(names, dtype=object, count=len(names))
 
 
-def label_matrix(Y: Any, rows: int | None = None) -> Targets:
+def label_matrix(Y: Any) -> Targets:
     """Read labels given as an indicator matrix (sparse or dense), as lists of names, or as one name a row."""
     if sp.issparse(Y):
         return _from_indicator(sp.csr_matrix(Y, copy=True))
     if hasattr(Y, "to_numpy"):
         Y = Y.to_numpy()
     if isinstance(Y, np.ndarray) and Y.ndim == 2:
-        return _from_indicator(sp.csr_matrix(Y))
+        return _from_table(Y)
     if isinstance(Y, np.ndarray) and Y.dtype != object:
         if Y.ndim != 1:
-            raise DataError(f"labels have {Y.ndim} dimensions; give a rows x labels indicator or a list of labels a row")
+            raise DataError(
+                f"labels have {Y.ndim} dimensions; give a rows x labels indicator or a list of labels a row"
+            )
         return _from_single(Y)
     if not isinstance(Y, Iterable) or isinstance(Y, str | bytes):
         raise DataError("labels must be a rows x labels indicator matrix, or a list with the labels of each row")
@@ -73,19 +75,34 @@ def _is_collection(row: Any) -> bool:
     return isinstance(row, list | set | frozenset | tuple | np.ndarray)
 
 
+def _from_table(Y: np.ndarray) -> Targets:
+    """A dense indicator; or, if it does not hold numbers, one row of label names for each row."""
+    if Y.dtype.kind in "biuf":
+        return _from_indicator(sp.csr_matrix(Y))
+    try:  # a data frame of mixed columns comes as objects
+        return _from_indicator(sp.csr_matrix(Y.astype(np.float64)))
+    except (TypeError, ValueError):
+        return _from_lists(list(Y))
+
+
 def _from_indicator(matrix: sp.csr_matrix) -> Targets:
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     if matrix.nnz and not np.all(matrix.data == 1):
         worst = matrix.data[matrix.data != 1][0]
-        raise DataError(f"the label matrix holds {worst!r}; it must hold only 0 and 1")
+        raise DataError(f"the label matrix holds {worst}; it must hold only 0 and 1")
     matrix = sp.csr_matrix(matrix, dtype=np.float32)
     return Targets(matrix, np.arange(matrix.shape[1]), "indicator")
 
 
 def _from_single(Y: Any) -> Targets:
+    if isinstance(Y, np.ndarray) and Y.dtype.kind == "f" and not np.isfinite(Y).all():
+        raise DataError("Input y contains NaN or infinity, which is no label")
     values = list(Y.tolist() if isinstance(Y, np.ndarray) else Y)
-    classes = _sorted_names(set(values))
+    try:
+        classes = _sorted_names(set(values))
+    except TypeError:
+        raise DataError("a label is not hashable; use strings, numbers or tuples") from None
     column = {name: i for i, name in enumerate(classes)}
     indices = np.fromiter((column[v] for v in values), dtype=np.int32, count=len(values))
     matrix = sp.csr_matrix(
@@ -114,4 +131,4 @@ def _sorted_names(names: Iterable[Hashable]) -> list[Hashable]:
     try:
         return sorted(names)  # type: ignore[type-var]
     except TypeError:
-        return sorted(names, key=lambda name: (type(name).__name__, str(name)))
+        return sorted(names, key=lambda name: (type(name).__name__, repr(name)))

@@ -21,30 +21,44 @@ if TYPE_CHECKING:
     from rankae.data.text import TextFeatures
     from rankae.data.writing import write_dataset
 
-_HOMES = {
-    "Dataset": "dataset",
-    "TextFeatures": "text",
-    "load_dataset": "sources",
-    "splits_of": "sources",
-    "iter_batches": "batches",
-    "write_dataset": "writing",
-    "KNOWN": "known",
-    "describe": "info",
-    "generate": "generate",
-    "split_rows": "splits",
-    "miss_labels": "noise",
-    "flip_labels": "noise",
-    "flip_labels_balanced": "noise",
-    "read_glove": "glove",
+__all__ = [
+    "KNOWN",
+    "Dataset",
+    "TextFeatures",
+    "describe",
+    "flip_labels",
+    "flip_labels_balanced",
+    "generate",
+    "iter_batches",
+    "load_dataset",
+    "miss_labels",
+    "read_glove",
+    "split_rows",
+    "splits_of",
+    "write_dataset",
+]
+
+_MODULES = {
+    "batches": ["iter_batches"],
+    "dataset": ["Dataset"],
+    "generate": ["generate"],
+    "glove": ["read_glove"],
+    "info": ["describe"],
+    "known": ["KNOWN"],
+    "noise": ["flip_labels", "flip_labels_balanced", "miss_labels"],
+    "sources": ["load_dataset", "splits_of"],
+    "splits": ["split_rows"],
+    "text": ["TextFeatures"],
+    "writing": ["write_dataset"],
 }
-__all__ = sorted(_HOMES)
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return __all__

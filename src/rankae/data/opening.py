@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -14,7 +15,7 @@ from rankae.errors import DataError, MissingExtra
 COMPRESSIONS = (".gz", ".xz", ".zst")
 _MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 
-# A file may unpack to this many bytes, and to this many times its own size once past a first free megabyte.
+# A file may unpack to this many bytes, and to this many times its own size once past the first few.
 # Real data seldom packs better than 30 : 1; a gzip bomb reaches 1,000 : 1.
 MOST_BYTES = 64 << 30
 MOST_RATIO = 200
@@ -28,26 +29,42 @@ def without_compression(name: str) -> str:
     return stem if ending.lower() in COMPRESSIONS else name
 
 
-def open_data(path: str | Path) -> BinaryIO:
+@dataclass(frozen=True)
+class OpenStream:
+    """A stream that is open already, such as a pipe whose first line was looked at; it prints as its name."""
+
+    stream: io.BufferedReader
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Source = str | OpenStream
+
+
+def open_data(path: Source | Path) -> io.BufferedReader:
     """Open `path` ("-" is standard input) for reading unpacked bytes; what it holds decides, not its name."""
+    if isinstance(path, OpenStream):
+        return path.stream
     if str(path) == "-":
         return _unpacked(io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer), BLOCK), "standard input", None)
     path = Path(path)
     try:
         packed = path.open("rb")
         size = os.fstat(packed.fileno()).st_size
-        first = packed.peek(1) if hasattr(packed, "peek") else b"-"
+        empty = path.is_file() and not packed.peek(1)
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
-    if not first and path.is_file():
+    if empty:
         packed.close()
         raise DataError(f"{path}: the file is empty")
     return _unpacked(packed, str(path), size if path.is_file() else None)
 
 
-def _unpacked(packed: io.BufferedReader, where: str, size: int | None) -> BinaryIO:
+def _unpacked(packed: io.BufferedReader, where: str, size: int | None) -> io.BufferedReader:
     head = packed.peek(6)[:6]
     compression = next((ending for magic, ending in _MAGIC.items() if head.startswith(magic)), None)
     if compression is None:
@@ -59,14 +76,14 @@ def _unpacked(packed: io.BufferedReader, where: str, size: int | None) -> Binary
     elif compression == ".xz":
         import lzma
 
-        inner = cast(BinaryIO, lzma.LZMAFile(packed))
+        inner = cast(BinaryIO, lzma.LZMAFile(packed))  # noqa: SIM115  (closed by _Limited)
     else:
         try:
             import zstandard
         except ImportError:
-            raise MissingExtra(f"{where}: zst", "zst") from None
+            raise MissingExtra(f"{where}: zst", "zstd") from None
         inner = cast(BinaryIO, zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True))
-    return cast(BinaryIO, io.BufferedReader(_Limited(inner, packed, where, size), BLOCK))
+    return io.BufferedReader(_Limited(inner, packed, where, size), BLOCK)
 
 
 class _Limited(io.RawIOBase):
@@ -121,7 +138,12 @@ def chunks_of_lines(stream: BinaryIO, size: int = 16 << 20) -> Iterator[bytes]:
         yield rest
 
 
-def text_lines(stream: BinaryIO, where: str) -> Iterator[tuple[int, str]]:
+def first_line(source: OpenStream) -> bytes:
+    """The first line, or what of it is buffered, without taking it from the stream."""
+    return source.stream.peek(1).partition(b"\n")[0]
+
+
+def text_lines(stream: BinaryIO, where: Source) -> Iterator[tuple[int, str]]:
     """(line number, text without its line end) for every line; broken UTF-8 is an error with its place."""
     for number, line in enumerate(stream, 1):
         if number == 1:

@@ -1,4 +1,4 @@
-"""Records (a text or numbered features, and label names) gathered into a Dataset: the shared end of the text formats."""
+"""Records (a text or numbered features, and label names) made into a Dataset: the shared end of the text formats."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Record:
     features: dict[int, float] | None = None
 
 
-def gathered(records: Iterable[Record], name: str, n_features: int | None = None) -> Dataset:
+def gathered(records: Iterable[Record], name: object, n_features: int | None = None) -> Dataset:
     """A data set of all `records`; label columns go in the order of their names."""
     texts: list[str] = []
     feature_rows: list[dict[int, float]] = []
@@ -44,10 +44,10 @@ def gathered(records: Iterable[Record], name: str, n_features: int | None = None
     labels = sp.csr_matrix((np.ones(len(indices), np.float32), indices, indptr), shape=(len(label_rows), len(names)))
     labels.sort_indices()
     features = _matrix(feature_rows, n_features) if feature_rows else None
-    return Dataset(labels, features, texts if features is None else None, label_names=names, name=name)
+    return Dataset(labels, features, texts if features is None else None, label_names=names, name=str(name))
 
 
-def whole(records: Iterable[Record], name: str, n_features: int | None = None) -> Dataset:
+def whole(records: Iterable[Record], name: object, n_features: int | None = None) -> Dataset:
     """`gathered`, for a file that must hold something."""
     data = gathered(records, name, n_features)
     if not len(data):
@@ -55,9 +55,7 @@ def whole(records: Iterable[Record], name: str, n_features: int | None = None) -
     return data
 
 
-def pieces(
-    records: Iterator[Record], size: int, name: str, n_features: int | None = None
-) -> Iterator[Dataset]:
+def pieces(records: Iterator[Record], size: int, name: object, n_features: int | None = None) -> Iterator[Dataset]:
     """Data sets of at most `size` records each, in constant memory."""
     while batch := list(islice(records, size)):
         yield gathered(batch, name, n_features)
@@ -71,5 +69,3 @@ def _matrix(rows: list[dict[int, float]], n_features: int | None) -> sp.csr_matr
     matrix = sp.csr_matrix((values, indices, indptr), shape=(len(rows), width))
     matrix.sort_indices()
     return matrix
-
-

@@ -45,17 +45,23 @@ FORMATS = {
 ENDINGS = {ending: f for f in FORMATS.values() for ending in f.endings}
 
 
-def format_of(path: str, name: str | None = None) -> Format:
-    """The format called `name`, or else the one that the file's name (and for .txt its first line) tells."""
-    if name is not None:
-        if name not in FORMATS:
-            raise DataError(f"there is no format {name!r}; known are {', '.join(FORMATS)}")
-        return FORMATS[name]
+def format_of_name(path: str, format: str | None = None) -> Format:
+    """The format called `format`, or else the one that the ending of the file's name tells."""
+    if format is not None:
+        if format not in FORMATS:
+            raise DataError(f"there is no format {format!r}; known are {', '.join(FORMATS)}")
+        return FORMATS[format]
     ending = os.path.splitext(without_compression(os.path.basename(path)))[1].lower()
     if ending not in ENDINGS:
         raise DataError(f"{path}: cannot tell the format from the name; known endings are {', '.join(ENDINGS)}")
-    if ending == ".txt":
+    return ENDINGS[ending]
+
+
+def format_of(path: str, format: str | None = None) -> Format:
+    """As `format_of_name`, but a .txt file whose first line has fastText's labels is fastText's."""
+    chosen = format_of_name(path, format)
+    if format is None and chosen.name == "xmc":
         with open_data(path) as stream:
             if b"__label__" in stream.readline(1 << 16):
                 return FORMATS["fasttext"]
-    return ENDINGS[ending]
+    return chosen

@@ -8,20 +8,22 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, NoReturn
 
 from rankae.data.dataset import Dataset
-from rankae.data.opening import open_data, text_lines
+from rankae.data.opening import Source, open_data, text_lines
 from rankae.data.records import Record, pieces, whole
 from rankae.errors import DataError
 
 MOST_COLUMNS = 1 << 27
 
 
-def read(path: str, text_column: str = "text", label_column: str = "labels", n_features: int | None = None) -> Dataset:
+def read(
+    path: Source, text_column: str = "text", label_column: str = "labels", n_features: int | None = None
+) -> Dataset:
     """Read a whole file; every line must have labels, if only an empty list."""
     return whole(_records(path, text_column, label_column, True, n_features), path, n_features)
 
 
 def batches(
-    path: str, size: int, text_column: str = "text", label_column: str = "labels", n_features: int | None = None
+    path: Source, size: int, text_column: str = "text", label_column: str = "labels", n_features: int | None = None
 ) -> Iterator[Dataset]:
     """Pieces of `size` lines; labels may be absent."""
     return pieces(_records(path, text_column, label_column, False, n_features), size, path, n_features)
@@ -42,7 +44,7 @@ def write(data: Dataset, stream: BinaryIO) -> None:
 
 
 def _records(
-    path: str, text_column: str, label_column: str, must_have_labels: bool, n_features: int | None
+    path: Source, text_column: str, label_column: str, must_have_labels: bool, n_features: int | None
 ) -> Iterator[Record]:
     with open_data(path) as stream:
         for number, line in text_lines(stream, path):

@@ -1,7 +1,7 @@
 """The extreme classification repository's text format, and LibSVM multi-label files, which differ only in the header.
 
-    rows features labels                     (the header; LibSVM files and some others have none)
-    label,label,... feature:value ...        (a row without labels begins with a blank)
+rows features labels                     (the header; LibSVM files and some others have none)
+label,label,... feature:value ...        (a row without labels begins with a blank)
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.data.dataset import Dataset
-from rankae.data.opening import chunks_of_lines, open_data
+from rankae.data.opening import Source, chunks_of_lines, open_data
 from rankae.errors import DataError
 
-CHUNK = 8 << 20
+CHUNK = 4 << 20
 # Ids beyond this are taken for damage: a table with a row for each would not fit in memory anyway.
 MOST_COLUMNS = 1 << 27
 _HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*")
@@ -31,7 +31,7 @@ class Header:
     labels: int
 
 
-def read(path: str, n_features: int | None = None, n_labels: int | None = None) -> Dataset:
+def read(path: Source, n_features: int | None = None, n_labels: int | None = None) -> Dataset:
     """Read a whole file; without a header (or the counts given here) the widest row sets the number of columns."""
     parts = list(_parse(path, CHUNK, n_features, n_labels))
     header = parts[0][0]
@@ -41,20 +41,17 @@ def read(path: str, n_features: int | None = None, n_labels: int | None = None) 
         raise DataError(f"{path}: the header promises {header.rows} rows, but there are {labels.shape[0]}")
     if not header and not labels.shape[0]:
         raise DataError(f"{path}: there are no rows in the file")
-    return Dataset(labels=labels, features=features, name=path)
+    return Dataset(labels=labels, features=features, name=str(path))
 
 
-def batches(
-    path: str, size: int, n_features: int | None = None, n_labels: int | None = None
-) -> Iterator[Dataset]:
+def batches(path: Source, size: int, n_features: int | None = None, n_labels: int | None = None) -> Iterator[Dataset]:
     """Pieces of at most `size` rows, in constant memory."""
-    seen = 0
-    header = None
-    for header, labels, features in _parse(path, 1 << 20, n_features, n_labels):
-        seen += labels.shape[0]
+    seen, header = 0, None
+    for part_header, labels, features in _parse(path, 1 << 20, n_features, n_labels):
+        seen, header = seen + labels.shape[0], part_header
         for start in range(0, labels.shape[0], size):
             part = slice(start, start + size)
-            yield Dataset(labels=labels[part], features=features[part], name=path)
+            yield Dataset(labels=labels[part], features=features[part], name=str(path))
     if header and seen != header.rows:
         raise DataError(f"{path}: the header promises {header.rows} rows, but there are {seen}")
 
@@ -78,7 +75,7 @@ def write(data: Dataset, stream: BinaryIO) -> None:
 Part = tuple[Header | None, sp.csr_matrix, sp.csr_matrix]
 
 
-def _parse(path: str, chunk_size: int, n_features: int | None, n_labels: int | None) -> Iterator[Part]:
+def _parse(path: Source, chunk_size: int, n_features: int | None, n_labels: int | None) -> Iterator[Part]:
     """(header, labels, features) for every chunk of lines; always at least one, even of no rows."""
     with open_data(path) as stream:
         chunks = chunks_of_lines(stream, chunk_size)
@@ -101,16 +98,16 @@ def _parse(path: str, chunk_size: int, n_features: int | None, n_labels: int | N
 
 
 def _parse_chunk(
-    chunk: bytes, path: str, lines_before: int, n_features: int | None, n_labels: int | None
+    chunk: bytes, path: Source, lines_before: int, n_features: int | None, n_labels: int | None
 ) -> tuple[sp.csr_matrix, sp.csr_matrix, int]:
     from rankae.data.formats.xmc_kernel import parse
 
     if not chunk.endswith(b"\n"):
         chunk += b"\n"
     text = np.frombuffer(chunk, dtype=np.uint8)
-    most_rows = chunk.count(b"\n")
-    label = np.empty(most_rows + chunk.count(b","), dtype=np.int32)
-    feature = np.empty(chunk.count(b":"), dtype=np.int32)
+    most_rows, commas, colons = (np.count_nonzero(text == ord(c)) for c in "\n,:")
+    label = np.empty(most_rows + commas, dtype=np.int32)
+    feature = np.empty(colons, dtype=np.int32)
     value = np.empty(len(feature), dtype=np.float32)
     label_end = np.zeros(most_rows + 1, dtype=np.int64)
     feature_end = np.zeros(most_rows + 1, dtype=np.int64)

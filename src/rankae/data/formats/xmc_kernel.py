@@ -10,6 +10,7 @@ FINE, BAD_LABEL, BAD_FEATURE, BAD_VALUE, LABEL_RANGE, FEATURE_RANGE = range(6)
 _SPACE, _TAB, _NEWLINE, _RETURN, _HASH = 32, 9, 10, 13, 35
 _COMMA, _COLON, _DOT, _PLUS, _MINUS, _ZERO = 44, 58, 46, 43, 45, 48
 
+_MOST_DIGITS = 18  # of an id, so that it cannot overflow
 # Every power of ten up to 22 is exact in float64, so mantissa * power rounds once.
 _TENS = 10.0 ** np.arange(23)
 _MOST_MANTISSA = (2**63 - 10) // 10
@@ -18,6 +19,8 @@ _MOST_VALUE = 3.4028235677e38  # what still rounds to a finite float32
 
 @njit(cache=True, nogil=True)
 def _scaled(mantissa: float, exponent: int) -> float:
+    if -22 <= exponent <= 0:
+        return mantissa / _TENS[-exponent]
     if exponent < -340 or mantissa == 0.0:
         return 0.0
     if exponent > 340:
@@ -75,7 +78,7 @@ def _number(text, at):
 
 @njit(cache=True, nogil=True)
 def _ends(c):
-    return c == _SPACE or c == _TAB or c == _NEWLINE or c == _RETURN or c == _HASH
+    return c <= _HASH and c in (_SPACE, _TAB, _NEWLINE, _RETURN, _HASH)
 
 
 @njit(cache=True, nogil=True)
@@ -90,7 +93,7 @@ def parse(text, n_labels, n_features, label, label_end, feature, value, feature_
     while at < n:
         line += 1
         c = text[at]
-        if c == _NEWLINE or (c == _RETURN and text[at + 1] == _NEWLINE) or c == _HASH:
+        if c in (_NEWLINE, _HASH) or (c == _RETURN and text[at + 1] == _NEWLINE):
             while text[at] != _NEWLINE:
                 at += 1
             at += 1
@@ -100,7 +103,7 @@ def parse(text, n_labels, n_features, label, label_end, feature, value, feature_
         while not _ends(text[at]):
             begin, number = at, 0
             while _ZERO <= text[at] <= 57:
-                number = min(number * 10 + (text[at] - _ZERO), 1 << 40)
+                number = number * 10 + (text[at] - _ZERO)
                 at += 1
             c = text[at]
             if c == _COLON and begin == start and at > begin:
@@ -108,7 +111,7 @@ def parse(text, n_labels, n_features, label, label_end, feature, value, feature_
                 break
             if at == begin or not (c == _COMMA or _ends(c)):
                 return row, line, BAD_LABEL, begin
-            if number >= n_labels:
+            if number >= n_labels or at - begin > _MOST_DIGITS:
                 return row, line, LABEL_RANGE, begin
             label[labels] = number
             labels += 1
@@ -127,11 +130,11 @@ def parse(text, n_labels, n_features, label, label_end, feature, value, feature_
                 break
             begin, number = at, 0
             while _ZERO <= text[at] <= 57:
-                number = min(number * 10 + (text[at] - _ZERO), 1 << 40)
+                number = number * 10 + (text[at] - _ZERO)
                 at += 1
             if at == begin or text[at] != _COLON:
                 return row, line, BAD_FEATURE, begin
-            if number >= n_features:
+            if number >= n_features or at - begin > _MOST_DIGITS:
                 return row, line, FEATURE_RANGE, begin
             x, at = _number(text, at + 1)
             if at < 0 or not _ends(text[at]) or not abs(x) < _MOST_VALUE:

@@ -1,0 +1,57 @@
+"""Rows in batches, in constant memory: what `predict` reads, from a file or standard input."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rankae.data.dataset import Dataset
+from rankae.data.formats import FORMATS, Format, format_of, format_of_name
+from rankae.data.opening import OpenStream, first_line, open_data
+from rankae.errors import DataError
+
+_XMC = re.compile(rb"\d+[ \t]+\d+[ \t]+\d+[ \t]*|(\d+(,\d+)*)?([ \t]+\d+:\S+)+[ \t]*|\d+:\S+([ \t]+\d+:\S+)*[ \t]*")
+
+
+def iter_batches(source: str | Path, format: str | None = None, batch: int = 1024, **options: Any) -> Iterator[Dataset]:
+    """Yield the rows of `source` in pieces of at most `batch`.
+
+    Labels may be absent: `labels` then has no columns. Named labels are numbered anew in every piece.
+
+    Parameters
+    ----------
+    source : a file, or "-" for standard input.
+    format : by default the file name tells. For .txt and standard input the first line does: what is neither
+        JSON nor XMC text nor fastText is a document a line.
+    """
+    if batch < 1:
+        raise DataError(f"a batch of {batch} rows was asked for; it must be at least 1")
+    if str(source) != "-":
+        chosen = _format_of_file(str(source)) if format is None else format_of_name(str(source), format)
+        return chosen.load().batches(str(source), batch, **options)
+    stream = OpenStream(open_data("-"), "standard input")
+    chosen = _format_of_line(first_line(stream)) if format is None else format_of_name("", format)
+    if chosen.name in ("npz", "parquet"):
+        raise DataError(f"standard input: {chosen.name} cannot be read as a stream; give it as a file")
+    return chosen.load().batches(stream, batch, **options)
+
+
+def _format_of_file(path: str) -> Format:
+    chosen = format_of(path)
+    if chosen.name != "xmc":
+        return chosen
+    with open_data(path) as stream:
+        return _format_of_line(first_line(OpenStream(stream, path)))
+
+
+def _format_of_line(line: bytes) -> Format:
+    line = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
+    if line.startswith(b"PK\x03\x04"):
+        return FORMATS["npz"]
+    if line.lstrip().startswith(b"{"):
+        return FORMATS["jsonl"]
+    if b"__label__" in line:
+        return FORMATS["fasttext"]
+    return FORMATS["xmc" if _XMC.fullmatch(line) else "lines"]

@@ -1,0 +1,87 @@
+"""Writing files so that a crash, a full disk or Ctrl-C leaves the old file or the new one, never half of one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from rankae.data.dataset import Dataset
+from rankae.data.formats import FORMATS, format_of_name
+from rankae.errors import DataError, MissingExtra
+
+
+def write_dataset(data: Dataset, path: str | Path, format: str | None = None) -> None:
+    """Write `data` as XMC text, JSONL or npz, by the name's ending; .gz, .xz and .zst compress."""
+    chosen = format_of_name(str(path), format)
+    if not chosen.writes:
+        can = ", ".join(f.endings[0] for f in FORMATS.values() if f.writes)
+        raise DataError(f"{path}: {chosen.name} cannot be written; choose one of {can}")
+    with written(path) as stream:
+        chosen.load().write(data, stream)
+
+
+@contextmanager
+def written(path: str | Path) -> Iterator[BinaryIO]:
+    """A stream into a new file beside `path`, which takes its place when all is written and synced."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        number, beside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        try:
+            with os.fdopen(number, "wb") as file:
+                with _compressed(file, path) as stream:
+                    yield stream
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(beside, 0o666 & ~_umask())
+            os.replace(beside, path)
+        except BaseException:
+            Path(beside).unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror or error}); nothing was changed") from None
+
+
+@contextmanager
+def _compressed(file: BinaryIO, path: Path) -> Iterator[BinaryIO]:
+    ending = path.suffix.lower()
+    if ending == ".gz":
+        import gzip
+
+        with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:  # no date: same data, same bytes
+            yield cast(BinaryIO, stream)
+    elif ending == ".xz":
+        import lzma
+
+        with lzma.LZMAFile(file, "wb") as stream:
+            yield cast(BinaryIO, stream)
+    elif ending == ".zst":
+        try:
+            import zstandard
+        except ImportError:
+            raise MissingExtra(f"{path}: zst", "zstd") from None
+        with zstandard.ZstdCompressor().stream_writer(file, closefd=False) as stream:
+            yield cast(BinaryIO, stream)
+    else:
+        yield file
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself last through a crash, where the system allows it."""
+    if hasattr(os, "O_DIRECTORY"):
+        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

@@ -107,12 +107,13 @@ def test_a_loaded_model_answers_exactly_as_the_saved_one(name: str, tmp_path) ->
     loaded = rivals.load(tmp_path / "model")
     assert type(loaded) is type(model)
     unseen, _ = toy(20, seed=2)
-    for before, after in zip(model.predict_top(unseen, k=4), loaded.predict_top(unseen, k=4), strict=True):
-        np.testing.assert_array_equal(before, after)
     assert model.predict(unseen) == loaded.predict(unseen)
     loaded.save(tmp_path / "again")  # a loaded model is a whole one
-    again = rivals.load(tmp_path / "again")
-    np.testing.assert_array_equal(again.predict_top(unseen, k=4)[1], model.predict_top(unseen, k=4)[1])
+    for other in (loaded, rivals.load(tmp_path / "again")):
+        before, after = model.predict_top(unseen, k=4), other.predict_top(unseen, k=4)
+        np.testing.assert_array_equal(before[0], after[0])
+        # omikuji adds up its trees in the order in which it finds their files
+        np.testing.assert_allclose(before[1], after[1], rtol=0 if METHODS[name].repeatable else 1e-6)
 
 
 def test_the_same_seed_gives_the_same_model(name: str) -> None:

@@ -105,7 +105,11 @@ class BowCNN(TextNetwork):
 
     def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
         return torch.optim.SGD(
-            network.parameters(), lr=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay
+            network.parameters(),
+            lr=self.learning_rate,
+            momentum=self.momentum,
+            weight_decay=self.weight_decay,
+            fused=True,
         )
 
     def _scheduler(self, optimizer: torch.optim.Optimizer) -> torch.optim.lr_scheduler.LRScheduler:

@@ -135,7 +135,7 @@ class C2AE(LabelRanker):
             self.network_ = self._build(rows.shape[1], labels.shape[1]).to(device)
             self.best_epoch_ = train_network(
                 self.network_,
-                torch.optim.Adam(self.network_.parameters(), lr=self.learning_rate),
+                torch.optim.Adam(self.network_.parameters(), lr=self.learning_rate, fused=True),
                 lambda: shuffled_batches(train, self.batch_size, random),
                 loss_of,
                 (lambda: ndcg(self._top(rows[held], judged)[0], labels[held])) if len(held) else None,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.multioutput import ClassifierChain as Chain
+from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
@@ -19,7 +20,7 @@ ROWS_AT_ONCE = 1024
 
 
 class ClassifierChain(LabelRanker):
-    """A chain of linear SVMs in random order, trained by scikit-learn.
+    """A chain of linear SVMs in random order, trained by scikit-learn on rows scaled to length 1.
 
     Labels are learned one after another on features plus labels, so the cost grows with the square of their number:
     `fit` refuses more than `label_limit`.
@@ -57,7 +58,7 @@ class ClassifierChain(LabelRanker):
         random = check_random_state(self.random_state)
         svm = LinearSVC(C=self.C, dual=True, random_state=random.randint(2**31 - 1))
         order = random.permutation(len(learnable))
-        chain = Chain(svm, order=order).fit(rows, labels[:, learnable].toarray())
+        chain = Chain(svm, order=order).fit(normalize(rows), labels[:, learnable].toarray())
         self._take(chain, learnable[order], rows.shape[1])
 
     def _take(self, chain: Chain, order: np.ndarray, n_features: int) -> None:
@@ -76,7 +77,7 @@ class ClassifierChain(LabelRanker):
         by_feature = self.feature_weights_.T.tocsr()
 
         def score(block: slice) -> np.ndarray:
-            return self._follow((rows[block] @ by_feature).toarray() + self.bias_)
+            return self._follow((normalize(rows[block]) @ by_feature).toarray() + self.bias_)
 
         return rank_in_blocks(score, rows.shape[0], len(self.bias_), k, most_rows=ROWS_AT_ONCE)
 

@@ -5,6 +5,7 @@ fastText reads a file with `__label__N` before the words of each line, and write
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,7 +22,7 @@ from rankae.rivals._ranked import Ranked, rank_pairs
 from rankae.rivals._word_ids import tokens_of
 
 MODEL_FILE = "model.bin"
-MARK = "__label__"
+MARK, END_OF_LINE = "__label__", "</s>"  # fastText's own marks
 
 
 class FastText(LabelRanker):
@@ -37,8 +38,8 @@ class FastText(LabelRanker):
     dim : size of word vectors.
     loss : "ova" (one-vs-all, every label of a row at each step), "softmax" or "hs" (hierarchical softmax);
         the last two train on one random label of a row at each step.
-    word_ngrams : longest run of words that has a vector; runs are hashed into `buckets` vectors.
-    min_count : rarer words are ignored.
+    word_ngrams : longest run of words that has a vector (each its own, where fastText would hash them).
+    min_count : rarer words and runs are ignored.
     n_jobs : threads; with more than one a seed no longer fixes the result.
     random_state : seed.
     """
@@ -53,7 +54,6 @@ class FastText(LabelRanker):
         dim: int = 100,
         loss: str = "ova",
         word_ngrams: int = 1,
-        buckets: int = 200_000,
         min_count: int = 1,
         n_jobs: int = 1,
         random_state: Any = None,
@@ -63,7 +63,6 @@ class FastText(LabelRanker):
         self.dim = dim
         self.loss = loss
         self.word_ngrams = word_ngrams
-        self.buckets = buckets
         self.min_count = min_count
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -71,25 +70,32 @@ class FastText(LabelRanker):
     def _fit(self, rows: list[str], labels: sp.csr_matrix) -> None:
         if labels.nnz == 0:
             raise DataError("fasttext cannot learn: no row has a label")
+        random = check_random_state(self.random_state)
+        lines = self._lines(rows)
+        counts = Counter(word for line in lines for word in line)
+        words = sorted(word for word, count in counts.items() if count >= self.min_count)
         with TemporaryDirectory(prefix="rankae-") as folder:
-            path = Path(folder) / "train.txt"
-            write_fasttext_file(path, rows, labels)
+            examples, start = Path(folder) / "train.txt", Path(folder) / "start.vec"
+            write_examples(examples, lines, labels, set(words))
+            write_start(start, [*words, END_OF_LINE], self.dim, random)
             self.model_ = fasttext.train_supervised(
-                input=str(path),
+                input=str(examples),
+                pretrainedVectors=str(start),
                 lr=self.learning_rate,
                 epoch=self.epochs,
                 dim=self.dim,
                 loss=self.loss,
-                wordNgrams=self.word_ngrams,
-                bucket=self.buckets if self.word_ngrams > 1 else 0,
-                minCount=self.min_count,
+                bucket=0,
                 thread=self.n_jobs,
-                seed=check_random_state(self.random_state).randint(2**31 - 1),
+                seed=random.randint(2**31 - 1),
                 verbose=0,
             )
 
+    def _lines(self, rows: list[str]) -> list[list[str]]:
+        return [with_ngrams(tokens, self.word_ngrams) for tokens in tokens_of(rows)]
+
     def _top(self, rows: list[str], k: int) -> Ranked:
-        names, scores = self.model_.predict(lines_of(rows), k=k)
+        names, scores = self.model_.predict([" ".join(line) for line in self._lines(rows)], k=k)
         answers = [
             [(int(name.removeprefix(MARK)), float(score)) for name, score in zip(*row, strict=True)]
             for row in zip(names, scores, strict=True)
@@ -106,18 +112,31 @@ class FastText(LabelRanker):
             self.model_ = fasttext.load_model(str(Path(folder) / MODEL_FILE))
 
 
-def lines_of(texts: list[str]) -> list[str]:
-    """Each text as its words, lower case, with one space between: fastText only splits at white space.
+def with_ngrams(words: list[str], longest: int) -> list[str]:
+    """The words, then their runs of 2 up to `longest` as words of their own; none that fastText takes for a label."""
+    words = [word.replace(MARK, "") or "_" for word in words]
+    runs = (zip(*(words[i:] for i in range(n)), strict=False) for n in range(2, longest + 1))
+    return words + ["|".join(run) for same_length in runs for run in same_length]
 
-    A word that looks like a label to fastText loses its mark.
-    """
-    return [" ".join(tokens).replace(MARK, "") for tokens in tokens_of(texts)]
 
-
-def write_fasttext_file(path: Path, texts: list[str], labels: sp.csr_matrix) -> None:
-    """A line a row; rows without a label teach fastText nothing and are left out."""
+def write_examples(path: Path, lines: list[list[str]], labels: sp.csr_matrix, words: set[str]) -> None:
+    """A line a row, only with words that are in `words`; rows without a label teach fastText nothing: left out."""
     with path.open("w", encoding="utf-8") as file:
-        for row, line in enumerate(lines_of(texts)):
+        for row, line in enumerate(lines):
             columns = labels.indices[labels.indptr[row] : labels.indptr[row + 1]].tolist()
             if columns:
-                file.write(" ".join(f"{MARK}{column}" for column in columns) + f" {line}\n")
+                marked = [f"{MARK}{column}" for column in columns]
+                file.write(" ".join(marked + [word for word in line if word in words]) + "\n")
+
+
+def write_start(path: Path, words: list[str], dim: int, random: np.random.RandomState) -> None:
+    """The random vectors that training starts from.
+
+    fastText draws them itself, but with one thread, the only setting in which a seed fixes the result, it fills
+    a tenth of its table and leaves the rest as the memory was found, often NaN.
+    """
+    with path.open("w", encoding="utf-8") as file:
+        file.write(f"{len(words)} {dim}\n")
+        for word in words:
+            vector = random.uniform(-1 / dim, 1 / dim, dim)
+            file.write(f"{word} " + " ".join([f"{value:.4g}" for value in vector.tolist()]) + "\n")

@@ -56,7 +56,7 @@ class _LabelTrees(LabelRanker):
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         if labels.nnz == 0:
             raise DataError(f"{self.method} cannot learn: no row has a label")
-        with TemporaryDirectory(prefix="rankae-") as folder, _stdout_for_terminals_only():
+        with TemporaryDirectory(prefix="rankae-") as folder, _quiet():
             path = Path(folder) / "train.txt"
             write_omikuji_file(path, rows, labels)
             self.model_ = omikuji.Model.train_on_data(str(path), self.hyper_parameters(), self.n_jobs)
@@ -79,12 +79,12 @@ class _LabelTrees(LabelRanker):
         return rank_pairs(answers, k)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        with TemporaryDirectory(prefix="rankae-") as folder, _stdout_for_terminals_only():
+        with TemporaryDirectory(prefix="rankae-") as folder, _quiet():
             self.model_.save(folder)
             return {}, pack(folder)
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        with unpack(arrays) as folder, _stdout_for_terminals_only():
+        with unpack(arrays) as folder, _quiet():
             self.model_ = omikuji.Model.load(folder)
 
 
@@ -161,18 +161,21 @@ def write_omikuji_file(path: Path, rows: sp.csr_matrix, labels: sp.csr_matrix) -
 
 
 @contextmanager
-def _stdout_for_terminals_only() -> Iterator[None]:
-    """Keep omikuji's log and progress bar, which it prints to stdout, away from what a user pipes.
+def _quiet() -> Iterator[None]:
+    """Keep omikuji's log (stdout) and progress bars (stderr) away from what a user pipes.
 
-    They go to stderr if that is a terminal, else nowhere. The library writes below Python: the file itself is swapped.
+    Both go to the terminal if stderr is one, else nowhere. The library writes below Python, so files are swapped.
     """
     sys.stdout.flush()
-    kept = os.dup(1)
+    sys.stderr.flush()
+    kept = os.dup(1), os.dup(2)
     target = os.dup(2) if sys.stderr.isatty() else os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(target, 1)
+        os.dup2(target, 2)
         yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        for number, file in enumerate(kept, 1):
+            os.dup2(file, number)
+            os.close(file)
         os.close(target)

@@ -1,0 +1,53 @@
+"""The registry: lazy, and plain about what is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from rankae import rivals
+from rankae.errors import MissingExtra, RankaeError
+
+
+def test_listing_methods_imports_none_of_their_libraries() -> None:
+    heavy = "{'torch', 'sklearn', 'scipy', 'omikuji', 'napkinxc', 'fasttext', 'numba'}"
+    code = f"import sys, rankae.rivals as r; r.names(); print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_an_unknown_method_is_one_sentence_with_the_known_ones() -> None:
+    with pytest.raises(RankaeError, match="no method 'svm'; choose one of .*parabel"):
+        rivals.create("svm")
+
+
+def test_an_unknown_parameter_is_one_sentence_with_the_known_ones() -> None:
+    with pytest.raises(RankaeError, match="knn has no parameter 'k'; it has neighbours"):
+        rivals.create("knn", k=3)
+
+
+@pytest.mark.parametrize("name", [n for n, method in rivals.METHODS.items() if method.extra_package])
+def test_a_missing_extra_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    method = rivals.METHODS[name]
+    monkeypatch.delitem(sys.modules, method.where.partition(":")[0], raising=False)
+    for module in [m for m in sys.modules if m.partition(".")[0] == method.extra_package]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, method.extra_package, None)  # what Python does for "not installed"
+    with pytest.raises(MissingExtra, match=rf"the method {name} needs .*rankae\[rivals\]"):
+        rivals.create(name)
+
+
+def test_parameters_go_over_those_the_name_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    near = rivals.Method("rankae.rivals.knn:NearestRows", "", parameters={"neighbours": 1})
+    monkeypatch.setitem(rivals.METHODS, "nearest", near)
+    assert rivals.create("nearest").neighbours == 1
+    assert rivals.create("nearest", neighbours=5).neighbours == 5
+
+
+def test_the_method_in_the_file_is_the_registered_name() -> None:
+    for name, method in rivals.METHODS.items():
+        if not method.where.startswith("rankae.rivals.") or method.extra_package:
+            continue
+        assert rivals.class_of(name).method == name

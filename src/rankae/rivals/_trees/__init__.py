@@ -1,0 +1,1 @@
+"""Forests of label-ranking trees, on which FastXML and PfastreXML stand."""

@@ -1,0 +1,78 @@
+"""FastXML (Prabhu and Varma, 2014): a forest whose nodes part the rows so that two label rankings serve them well."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.base import LabelRanker
+from rankae.rivals._trees.forest import Forest, forest_top, grow_forest
+from rankae.rivals._votes import popular_labels
+
+
+class FastXML(LabelRanker):
+    """Forest of nDCG-optimising trees, with the published settings as defaults.
+
+    Parameters
+    ----------
+    trees : number of trees; their leaves' mean label vectors are averaged.
+    max_leaf : a node with at most this many rows is a leaf.
+    labels_per_leaf : a leaf keeps this many of its most frequent labels.
+    cost : weight of the logistic loss against the L1 norm of a hyperplane.
+    tolerance : of a hyperplane's optimality, relative to that of the zero vector. Looser ones also make the trees
+        more different from each other: 0.1 was as good as 0.01 or better on held-out rows, in less than half the time.
+    random_state : seed of the first, random assignment of rows to sides in every node.
+
+    Attributes
+    ----------
+    forest_ : the trees, flat arrays end to end.
+    roots_ : the node number of each tree's root.
+    popular_ : labels, the most frequent first; they follow the labels that no leaf names.
+    """
+
+    method: ClassVar[str] = "fastxml"
+
+    def __init__(
+        self,
+        trees: int = 50,
+        max_leaf: int = 10,
+        labels_per_leaf: int = 100,
+        cost: float = 1.0,
+        tolerance: float = 0.1,
+        random_state: int | None = 0,
+    ) -> None:
+        self.trees = trees
+        self.max_leaf = max_leaf
+        self.labels_per_leaf = labels_per_leaf
+        self.cost = cost
+        self.tolerance = tolerance
+        self.random_state = random_state
+
+    def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
+        self.popular_ = popular_labels(labels)
+        self.forest_, self.roots_ = grow_forest(
+            rows,
+            labels,
+            self._label_weights(labels),
+            np.random.default_rng(self.random_state).integers(0, 2**31, self.trees),
+            most_in_leaf=self.max_leaf,
+            labels_per_leaf=self.labels_per_leaf,
+            cost=self.cost,
+            tolerance=self.tolerance,
+        )
+
+    def _label_weights(self, labels: sp.csr_matrix) -> np.ndarray:
+        """What a label is worth in the nDCG of a split and in the vector of a leaf."""
+        return np.ones(labels.shape[1])
+
+    def _top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
+        return forest_top(self.forest_, self.roots_, self.popular_, rows, k)
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {}, {"roots": self.roots_, "popular": self.popular_} | self.forest_._asdict()
+
+    def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.roots_, self.popular_ = arrays["roots"], arrays["popular"]
+        self.forest_ = Forest(*(arrays[name] for name in Forest._fields))

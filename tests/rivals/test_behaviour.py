@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
@@ -21,7 +22,7 @@ ROWS = 150
 SMALL = {
     "bow-cnn": {"units": 32, "epochs": 20},
     "xml-cnn": {"dim": 16, "filters": 16, "bottleneck": 32, "epochs": 40, "learning_rate": 1e-2},
-    "c2ae": {"hidden": 32, "epochs": 40, "learning_rate": 1e-2},
+    "c2ae": {"hidden": 64, "epochs": 25, "learning_rate": 1e-2, "batch_size": 32, "patience": 20},
     "fasttext": {"dim": 16},
 }
 FLOORS = {"popular"}
@@ -48,6 +49,12 @@ def new_model(name: str, seed: int = 0):
     return model.set_params(random_state=seed) if "random_state" in model.get_params() else model
 
 
+@cache
+def fitted(name: str):
+    """A model fitted on the toy texts, shared by the tests that only ask it."""
+    return new_model(name).fit(*toy())
+
+
 def toy(rows: int = ROWS, seed: int = 0) -> tuple[list[str], list[list[str]]]:
     """Texts that name one or two topics among filler, labelled by exactly the topics they name."""
     random = np.random.default_rng(seed)
@@ -71,8 +78,7 @@ def as_matrix(texts: list[str]) -> sp.csr_matrix:
 
 
 def test_finds_the_known_answer(name: str) -> None:
-    texts, labels = toy()
-    model = new_model(name).fit(texts, labels)
+    model = fitted(name)
     unseen, truth = toy(40, seed=1)
     best, scores = model.predict_top(unseen, k=3)
     assert best.shape == scores.shape == (40, 3)
@@ -101,8 +107,7 @@ def test_reads_what_the_registry_says(name: str) -> None:
 
 
 def test_a_loaded_model_answers_exactly_as_the_saved_one(name: str, tmp_path) -> None:
-    texts, labels = toy()
-    model = new_model(name).fit(texts, labels)
+    model = fitted(name)
     model.save(tmp_path / "model")
     loaded = rivals.load(tmp_path / "model")
     assert type(loaded) is type(model)
@@ -155,8 +160,8 @@ def test_labels_that_no_row_or_every_row_carries(name: str) -> None:
 
 
 def test_more_labels_asked_than_exist(name: str) -> None:
-    texts, labels = toy()
-    columns, scores = new_model(name).fit(texts, labels).top_columns(texts[:10], k=100)
+    texts, _ = toy()
+    columns, scores = fitted(name).top_columns(texts[:10], k=100)
     assert columns.shape == scores.shape == (10, len(LABELS))
     assert columns.dtype == np.int32
     assert scores.dtype == np.float32
@@ -167,8 +172,8 @@ def test_more_labels_asked_than_exist(name: str) -> None:
 
 
 def test_decision_function_agrees_with_the_ranking(name: str) -> None:
-    texts, labels = toy()
-    model = new_model(name).fit(texts, labels)
+    texts, _ = toy()
+    model = fitted(name)
     dense = model.decision_function(texts[:10])
     columns, scores = model.top_columns(texts[:10], k=2)
     assert dense.shape == (10, len(LABELS))
@@ -176,14 +181,13 @@ def test_decision_function_agrees_with_the_ranking(name: str) -> None:
 
 
 def test_no_rows_get_no_answers(name: str) -> None:
-    texts, labels = toy(60)
-    best, scores = new_model(name).fit(texts, labels).predict_top([], k=2)
+    best, scores = fitted(name).predict_top([], k=2)
     assert best.shape == scores.shape == (0, 2)
 
 
 def test_the_answer_to_a_row_does_not_depend_on_its_company(name: str) -> None:
-    texts, labels = toy()
-    model = new_model(name).fit(texts, labels)
+    texts, _ = toy()
+    model = fitted(name)
     together = model.predict_top([texts[0], "bread " * 60, texts[1]], k=3)
     alone = model.predict_top([texts[0]], k=3)
     np.testing.assert_array_equal(together[0][0], alone[0][0])
@@ -192,16 +196,15 @@ def test_the_answer_to_a_row_does_not_depend_on_its_company(name: str) -> None:
 
 def test_the_wrong_kind_of_input_is_one_sentence(name: str) -> None:
     texts, labels = toy(60)
-    model = new_model(name)
     if METHODS[name].reads == "text":
         with pytest.raises(DataError, match="reads raw text"):
-            model.fit(as_matrix(texts), labels)
+            new_model(name).fit(as_matrix(texts), labels)
         with pytest.raises(DataError, match="reads raw text"):
-            model.fit(texts, labels).predict_top(as_matrix(texts))
+            fitted(name).predict_top(as_matrix(texts))
     else:
         with pytest.raises(DataError, match="trained on a feature matrix"):
-            model.fit(as_matrix(texts), labels).predict_top(texts)
+            new_model(name).fit(as_matrix(texts), labels).predict_top(texts)
         with pytest.raises(DataError, match="trained on raw text"):
-            model.fit(texts, labels).predict_top(np.ones((1, 3)))
+            fitted(name).predict_top(np.ones((1, 3)))
     with pytest.raises(DataError, match="60 rows but 59"):
         new_model(name).fit(texts, labels[:-1])

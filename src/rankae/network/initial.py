@@ -1,0 +1,35 @@
+"""Random starting values, the same for the same seed."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rankae.network.bilstm import DocumentEmbedding
+from rankae.network.rank_network import RankNetwork
+
+
+@torch.no_grad()
+def initialise(network: RankNetwork, seed: int, word_vectors: Tensor | None = None) -> None:
+    """Draw every parameter; `word_vectors` (such as GloVe) takes the place of random word vectors."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(table: Tensor, deviation: float) -> None:
+        table.copy_(torch.randn(table.shape, generator=generator) * deviation)
+
+    F, E, D = network.F, network.E, network.D
+    draw(F.word_vectors, F.word_vectors.shape[1] ** -0.5)
+    if word_vectors is not None:
+        F.word_vectors.copy_(word_vectors)
+    if F.attention.F1 is not None and F.attention.F2 is not None:
+        draw(F.attention.F1, F.attention.F1.shape[1] ** -0.5)
+        draw(F.attention.F2, F.attention.F2.shape[1] ** -0.5)
+    if isinstance(F, DocumentEmbedding):
+        for weights in F.lstm.parameters():
+            draw(weights, F.lstm.hidden_size**-0.5)
+    for layer in network.modules():
+        if isinstance(layer, nn.Linear):
+            draw(layer.weight, layer.in_features**-0.5)
+            layer.bias.zero_()
+    draw(E.label_vectors, E.label_vectors.shape[1] ** -0.5)
+    draw(D.label_vectors, D.label_vectors.shape[1] ** -0.5)

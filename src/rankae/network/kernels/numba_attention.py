@@ -1,0 +1,133 @@
+"""Gather, attend and pool in one loop, on the CPU.
+
+The gate of a token is sigmoid(F2 relu(F1 v e)). F1 and F2 have no bias and relu(|v| u) = |v| relu(u), so it is
+sigmoid(|v| g) with g = F2 relu(F1 e), or g = F2 relu(-F1 e) where v < 0: two vectors that belong to the word, not
+to the token. A token then costs one sigmoid a channel and nothing is stored for it; the backward pass computes the
+sigmoid again and goes word by word, so that no two threads add to the same row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numba import njit
+from torch import Tensor
+
+from rankae.network.bags import Bags
+from rankae.network.kernels.sigmoid import sigmoid
+from rankae.network.kernels.threads import across_threads
+
+# Without the numpy error model, a check for division by zero keeps the loops scalar.
+_FAST = {"fastmath": True, "error_model": "numpy", "cache": True, "nogil": True}
+
+
+@njit(**_FAST)
+def _attend(first, last, row_starts, words, weights, vectors, gates, pooled):
+    for i in range(first, last):
+        out = pooled[i]
+        out[:] = 0
+        for token in range(row_starts[i], row_starts[i + 1]):
+            v, word = weights[token], words[token]
+            size = abs(v)
+            e, g = vectors[word], gates[np.int64(v < 0), word]
+            for c in range(out.shape[0]):
+                out[c] += v * e[c] * sigmoid(size * g[c])
+
+
+@njit(**_FAST)
+def _add_token_gradient(v, e, g, grad, grad_e, grad_g):
+    size = abs(v)
+    for c in range(grad.shape[0]):
+        a = sigmoid(size * g[c])
+        gated = v * a * grad[c]
+        grad_e[c] += gated
+        grad_g[c] += size * e[c] * (gated - gated * a)
+
+
+@njit(**_FAST)
+def _attend_backward(first, last, word_starts, rows, weights, vectors, gates, grad, grad_vectors, grad_gates):
+    for word in range(first, last):
+        e, grad_e = vectors[word], grad_vectors[word]
+        grad_e[:] = 0
+        grad_gates[:, word] = 0
+        for token in range(word_starts[word], word_starts[word + 1]):
+            v = weights[token]
+            sign = np.int64(v < 0)
+            _add_token_gradient(v, e, gates[sign, word], grad[rows[token]], grad_e, grad_gates[sign, word])
+
+
+@njit(**_FAST)
+def _pool(first, last, row_starts, words, weights, vectors, pooled):
+    for i in range(first, last):
+        out = pooled[i]
+        out[:] = 0
+        for token in range(row_starts[i], row_starts[i + 1]):
+            v, e = weights[token], vectors[words[token]]
+            for c in range(out.shape[0]):
+                out[c] += v * e[c]
+
+
+def _run(kernel: Any, *tensors: Tensor) -> None:
+    across_threads(kernel, *(t.detach().numpy() for t in tensors))
+
+
+class _GatedSum(torch.autograd.Function):
+    """sum over a row's tokens of v e * sigmoid(|v| g), with gradients for e and g."""
+
+    @staticmethod
+    def forward(ctx: Any, vectors: Tensor, gates: Tensor, bags: Bags) -> Tensor:
+        ctx.save_for_backward(vectors, gates)
+        ctx.bags = bags
+        pooled = vectors.new_empty(len(bags), vectors.shape[1])
+        _run(_attend, bags.row_starts, bags.words, bags.weights.to(vectors.dtype), vectors, gates, pooled)
+        return pooled
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        bags, tables = ctx.bags, ctx.saved_tensors
+        grads = [torch.empty_like(table) for table in tables]
+        weights = bags.word_weights.to(grad.dtype)
+        _run(_attend_backward, bags.word_starts, bags.word_rows, weights, *tables, grad.contiguous(), *grads)
+        return *grads, None
+
+
+class _WeightedSum(torch.autograd.Function):
+    """sum over a row's tokens of v e: the bag that E reads, and F without channel attention."""
+
+    @staticmethod
+    def forward(ctx: Any, vectors: Tensor, bags: Bags) -> Tensor:
+        ctx.bags = bags
+        pooled = vectors.new_empty(len(bags), vectors.shape[1])
+        _run(_pool, bags.row_starts, bags.words, bags.weights.to(vectors.dtype), vectors, pooled)
+        return pooled
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        # The same sum with the roles of rows and words exchanged.
+        bags = ctx.bags
+        grad_vectors = grad.new_empty(len(bags.distinct), grad.shape[1])
+        weights = bags.word_weights.to(grad.dtype)
+        _run(_pool, bags.word_starts, bags.word_rows, weights, grad.contiguous(), grad_vectors)
+        return grad_vectors, None
+
+
+def word_gates(vectors: Tensor, F1: Tensor, F2: Tensor, both_signs: bool) -> Tensor:
+    """g = F2 relu(F1 e) for each word, then g = F2 relu(-F1 e) if there are negative weights: [1 or 2, words, C]."""
+    squeezed = vectors @ F1.T
+    signed = torch.stack([squeezed, -squeezed]) if both_signs else squeezed[None]
+    return torch.relu(signed) @ F2.T
+
+
+def dual_attention(vectors: Tensor, F1: Tensor, F2: Tensor, bags: Bags) -> Tensor:
+    return gated_sum(vectors, word_gates(vectors, F1, F2, bags.has_negative_weights), bags)
+
+
+def gated_sum(vectors: Tensor, gates: Tensor, bags: Bags) -> Tensor:
+    """`dual_attention` with the gates at hand, as they are once a network no longer changes."""
+    return _GatedSum.apply(vectors.contiguous(), gates.contiguous(), bags)
+
+
+def weighted_sum(vectors: Tensor, bags: Bags) -> Tensor:
+    return _WeightedSum.apply(vectors.contiguous(), bags)

@@ -1,0 +1,130 @@
+"""The network of the paper: three maps that share one code space of size h.
+
+F: features -> x_h        E: labels -> y_h        D: code -> scores y'
+
+training     L_h(F(x), E(y)) + lambda * L_ae(y, D(E(y)))
+prediction   D(F(x))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor, nn
+
+from rankae.network.architecture import Architecture
+from rankae.network.bags import Bags
+from rankae.network.bilstm import DocumentEmbedding, Documents
+from rankae.network.feature_embedding import FeatureEmbedding
+from rankae.network.label_decoder import LabelDecoder
+from rankae.network.label_encoder import LabelEncoder
+from rankae.network.top_k import top_k
+
+Rows = sp.csr_matrix | Sequence[np.ndarray]
+Batch = Bags | Documents
+
+
+class RankNetwork(nn.Module):
+    """F, E and D, and what a model does with them once they are trained.
+
+    history : one dict of figures for each epoch of training.
+    """
+
+    def __init__(self, shape: Architecture) -> None:
+        super().__init__()
+        self.shape = shape
+        self.F = DocumentEmbedding(shape) if shape.word_encoder == "bilstm" else FeatureEmbedding(shape)
+        self.E = LabelEncoder(shape.labels, shape.code_size, shape.activation)
+        self.D = LabelDecoder(shape.code_size, shape.labels, shape.activation)
+        self.history: list[dict[str, Any]] = []
+        self._gates: Tensor | None = None
+
+    @property
+    def device(self) -> torch.device:
+        return self.D.label_bias.device
+
+    def forward(self, batch: Batch) -> Tensor:
+        """y' = D(F(x)), all labels of each row."""
+        y = self.D(self.F(batch))
+        return torch.sigmoid(y) if self.shape.scores == "sigmoid" else y
+
+    # Prediction, numpy in and out -----------------------------------------------------------------------------
+
+    @torch.no_grad()
+    def codes(self, rows: Rows, batch: int = 1024) -> np.ndarray:
+        """x_h = F(x) of every row, float32 [rows, h]."""
+        n = rows.shape[0] if sp.issparse(rows) else len(rows)
+        out = np.empty((n, self.shape.code_size), dtype=np.float32)
+        for part in _blocks(n, batch):
+            out[part] = self._codes(rows[part]).cpu().numpy()
+        return out
+
+    @torch.no_grad()
+    def scores(self, rows: Rows, batch: int = 1024) -> Iterator[np.ndarray]:
+        """Scores of all labels, one block of rows after the other."""
+        n = rows.shape[0] if sp.issparse(rows) else len(rows)
+        for part in _blocks(n, batch):
+            y = self.D(self._codes(rows[part]))
+            yield (torch.sigmoid(y) if self.shape.scores == "sigmoid" else y).cpu().numpy()
+
+    @torch.no_grad()
+    def top(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k best labels of every row, best first: int32 columns and float32 scores."""
+        codes = self.codes(rows)
+        if self.shape.activation == "linear":
+            columns, scores = top_k(codes, *self.folded_decoder(), k)
+        else:
+            hidden = self.D.hidden(torch.from_numpy(codes).to(self.device)).cpu().numpy()
+            table, bias = self.D.label_vectors.cpu().numpy(), self.D.label_bias.cpu().numpy()
+            columns, scores = top_k(hidden, table, bias, k)
+        if self.shape.scores == "sigmoid":
+            scores = 1 / (1 + np.exp(-scores))
+        return columns, scores
+
+    def folded_decoder(self) -> tuple[np.ndarray, np.ndarray]:
+        """A linear D as one table [L, h] and one bias [L]: score = table @ code + bias."""
+        table, bias = self.D.folded()
+        return table.cpu().numpy(), bias.cpu().numpy()
+
+    # The model file ------------------------------------------------------------------------------------------
+
+    def arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Parameters by name, and the settings that `from_arrays` needs besides them."""
+        return {name: value.cpu().numpy() for name, value in self.state_dict().items()}, asdict(self.shape)
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> Self:
+        """The network that `arrays` came from; memory-mapped arrays are used in place."""
+        with torch.device("meta"):
+            network = cls(Architecture(**settings))
+        values = {name: torch.from_numpy(np.asarray(value)) for name, value in arrays.items()}
+        network.load_state_dict(values, assign=True)
+        return network.eval()
+
+    # What does not change between two steps of training ----------------------------------------------------------
+
+    def train(self, mode: bool = True) -> Self:
+        self._gates = None
+        return super().train(mode)
+
+    def _codes(self, rows: Rows) -> Tensor:
+        if not isinstance(self.F, FeatureEmbedding):
+            return self.F(Documents.from_sequences(rows).to(self.device))  # type: ignore[arg-type]
+        if self.training:
+            return self.F(Bags.from_csr(rows).to(self.device))
+        if self._gates is None:
+            self._gates = self.F.attention.gates(self.F.word_vectors, both_signs=True)
+        if self._gates is None:
+            return self.F(Bags.from_csr(rows).to(self.device))
+        pooled = self.F.attention.pool_with(self._gates, self.F.word_vectors, Bags.by_row_only(rows))
+        return self.F.FC(pooled)
+
+
+def _blocks(n: int, size: int) -> Iterator[slice]:
+    for start in range(0, n, size):
+        yield slice(start, min(n, start + size))

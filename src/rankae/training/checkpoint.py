@@ -1,0 +1,69 @@
+"""The state of a training run on disk, so that it can go on after an interruption as if there had been none.
+
+A checkpoint is one safetensors file: parameters, optimiser state and, as JSON in its header, the epoch, the history and
+the settings. It is written beside its place and renamed, so that at any moment the file is the old or the new one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from rankae.errors import ModelFileError
+
+NAME = "checkpoint.safetensors"
+
+
+@dataclass
+class Checkpoint:
+    """tensors : by name; facts : JSON values."""
+
+    tensors: dict[str, Tensor]
+    facts: dict[str, Any]
+
+
+def write_checkpoint(folder: str | Path, checkpoint: Checkpoint) -> None:
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    beside = folder / f"{NAME}.partial"
+    tensors = {name: value.detach().cpu().contiguous() for name, value in checkpoint.tensors.items()}
+    save_file(tensors, beside, metadata={"facts": json.dumps(checkpoint.facts)})
+    with open(beside, "rb") as file:
+        os.fsync(file.fileno())
+    os.replace(beside, folder / NAME)
+
+
+def read_checkpoint(folder: str | Path) -> Checkpoint | None:
+    """The checkpoint in a folder, or None if there is none yet."""
+    path = Path(folder) / NAME
+    if not path.exists():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            facts = json.loads(file.metadata()["facts"])
+            return Checkpoint({name: file.get_tensor(name) for name in file.keys()}, facts)  # noqa: SIM118
+    except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
+        raise ModelFileError(f"{path} is not a readable checkpoint; delete it to train from the start") from error
+
+
+def optimizer_tensors(name: str, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """The optimiser's state as tensors named `name.parameter.key`."""
+    states = optimizer.state_dict()["state"]
+    return {f"{name}.{i}.{key}": value for i, state in states.items() for key, value in state.items()}
+
+
+def restore_optimizer(name: str, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, value in tensors.items():
+        if key.startswith(f"{name}."):
+            _, i, field = key.split(".")
+            state.setdefault(int(i), {})[field] = value
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

@@ -1,0 +1,13 @@
+"""The learning rate over the course of training."""
+
+from __future__ import annotations
+
+import math
+
+
+def learning_rate_factor(step: int, steps: int, warmup: float) -> float:
+    """Rise in a straight line over the first `warmup` share of the steps, then fall to 0 along a half cosine."""
+    rise = warmup * steps
+    if step < rise:
+        return (step + 1) / (rise + 1)
+    return 0.5 * (1 + math.cos(math.pi * (step - rise) / max(1.0, steps - rise)))

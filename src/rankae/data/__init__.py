@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rankae.data.batches import iter_batches
     from rankae.data.dataset import Dataset
-    from rankae.data.generate import generate
+    from rankae.data.generate import make_dataset
     from rankae.data.glove import read_glove
     from rankae.data.info import describe
     from rankae.data.known import KNOWN
@@ -28,9 +28,9 @@ __all__ = [
     "describe",
     "flip_labels",
     "flip_labels_balanced",
-    "generate",
     "iter_batches",
     "load_dataset",
+    "make_dataset",
     "miss_labels",
     "read_glove",
     "split_rows",
@@ -41,7 +41,7 @@ __all__ = [
 _MODULES = {
     "batches": ["iter_batches"],
     "dataset": ["Dataset"],
-    "generate": ["generate"],
+    "generate": ["make_dataset"],
     "glove": ["read_glove"],
     "info": ["describe"],
     "known": ["KNOWN"],

@@ -29,7 +29,7 @@ def read_glove(path: str | Path, limit: int | None = None) -> tuple[list[str], n
             if n < 1 or n > MOST_DIMENSIONS or len(fields) <= n:
                 raise DataError(f"{path}, line {number}: {len(fields) - 1} numbers where {n or 'some'} were expected")
             try:
-                vector = np.array(fields[-n:], dtype=np.float32)
+                vector = np.fromiter(map(float, fields[-n:]), np.float32, n)
             except ValueError:
                 raise DataError(f"{path}, line {number}: not a word and {n} numbers") from None
             if not np.isfinite(vector).all():

@@ -26,6 +26,7 @@ from rankae.metrics import evaluate
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 MATRIX_DATA, TEXT_DATA = ("bibtex", "delicious"), ("tmdb-plots", "debtags")
 MEASURES = ("P@1", "P@3", "P@5")
+COSTS = ("train_seconds", "predict_ms_per_row", "model_megabytes")
 SHOWN = (*MEASURES, "nDCG@5", "PSP@1", "PSP@5")
 
 # The XML repository's table of 2019-01-10 (shared/RIVALS.md); Delicious there is another split of the same rows.
@@ -117,7 +118,7 @@ def table(cells: list[dict[str, Any]], data: str) -> str:
     lines = [
         f"## {data}",
         "",
-        "| method | seeds | P@1 / P@3 / P@5 | published | difference | PSP@5 | training s | prediction ms a row | model MB |",
+        "| method | seeds | P@1 / P@3 / P@5 | published | difference | PSP@5 | train s | predict ms/row | MB |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for runs in ordered:
@@ -128,8 +129,7 @@ def table(cells: list[dict[str, Any]], data: str) -> str:
         if published is not None:
             gaps = (f"{score - there:+.2f}" for score, there in zip(scores, published, strict=True))
             beside = (" / ".join(f"{there:.2f}" for there in published), " / ".join(gaps))
-        costs = [statistics.mean(run[name] for run in runs) for name in
-                 ("train_seconds", "predict_ms_per_row", "model_megabytes")]
+        costs = [statistics.mean(run[name] for run in runs) for name in COSTS]
         lines.append(
             f"| {method} | {len(runs)} | {' / '.join(f'{score:.2f}' for score in scores)} | {beside[0]} | {beside[1]} "
             f"| {_mean(runs, 'PSP@5'):.2f} | {costs[0]:.1f} | {costs[1]:.3f} | {costs[2]:.1f} |"
@@ -156,9 +156,9 @@ def _write(cells: dict[str, dict[str, Any]]) -> None:
     tables = [table([cell for cell in cells.values() if cell["data"] == data], data) for data in found]
     head = (
         "# Every method, measured\n\n"
-        "Written by `python benchmarks/rivals.py`; mean over seeds, scores in percent. Published scores are those of the "
-        "XML repository (revision of 2019-01-10);\nDelicious there is another split of the same rows, so a difference of "
-        "a point says little. What each method is and why it was set so: [rivals.md](../rivals.md).\n"
+        "Written by `python benchmarks/rivals.py`; mean over seeds, scores in percent. Published scores are those of\n"
+        "the XML repository (revision of 2019-01-10); Delicious there is another split of the same rows, so\n"
+        "a difference of a point says little. What each method is and why it was set so: [rivals.md](../rivals.md).\n"
         "Times are of one thread on a shared machine: compare within a table, not with other machines.\n"
     )
     RESULTS.mkdir(parents=True, exist_ok=True)

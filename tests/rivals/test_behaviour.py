@@ -132,10 +132,10 @@ def test_the_same_seed_gives_the_same_model(name: str) -> None:
 
 def test_fitting_leaves_global_random_numbers_alone(name: str) -> None:
     texts, labels = toy(60)
-    np.random.seed(0)  # noqa: NPY002 - the global state is the point
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    np.random.seed(0)
+    before = np.random.get_state()[1].copy()
     new_model(name).fit(texts, labels)
-    np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+    np.testing.assert_array_equal(before, np.random.get_state()[1])
 
 
 def test_rows_without_words_or_labels_do_no_harm(name: str) -> None:

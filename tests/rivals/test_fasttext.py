@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from rankae import rivals
+from rankae.errors import DataError
 
 pytest.importorskip("fasttext")
 
@@ -36,3 +37,10 @@ def test_every_word_vector_starts_finite_and_small() -> None:
     assert table.shape == (302, 8)
     assert np.abs(table).max() <= 1 / 8 + 1e-3
     assert (np.abs(table) > 0).any(axis=1).all()
+
+
+def test_divergence_is_one_sentence() -> None:
+    texts = [f"a b c d{i % 7}" for i in range(200)]
+    labels = [[i % 7, 10 + i % 3] for i in range(200)]
+    with pytest.raises(DataError, match="fasttext diverged: lower its learning_rate of 1e\\+20"):
+        rivals.create("fasttext", learning_rate=1e20, dim=8, random_state=0).fit(texts, labels)

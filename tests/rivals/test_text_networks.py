@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -55,11 +56,16 @@ def test_padding_changes_nothing(network: torch.nn.Module) -> None:
     torch.testing.assert_close(alone[0], padded[0])
 
 
-def test_filters_slide_over_words_not_over_vector_dimensions() -> None:
-    network = XMLCNNNetwork(50, 2, dim=6, widths=(2,), filters=3, parts=1, bottleneck=4).eval()
-    a, b = network(torch.tensor([[4, 5, 6, 7, 8]])), network(torch.tensor([[7, 8, 4, 5, 6]]))
-    assert not torch.allclose(a, b), "the order of words must matter"
-    assert network.convolutions[0].weight.shape == (3, 6, 2)
+def test_filters_slide_over_words_and_keep_the_strongest_window() -> None:
+    torch.manual_seed(0)
+    network = XMLCNNNetwork(20, 3, dim=6, widths=(2,), filters=5, parts=1, bottleneck=4).eval()
+    words = [4, 5, 6, 7]
+    vectors = [torch.zeros(6), *network.embedding.weight[words]]
+    weight, bias = network.convolutions[0].weight, network.convolutions[0].bias
+    windows = [weight[..., 0] @ a + weight[..., 1] @ b + bias for a, b in pairwise(vectors)]
+    strongest = torch.relu(torch.stack(windows)).amax(dim=0)
+    expected = network.output(torch.relu(network.hidden(strongest)))
+    torch.testing.assert_close(network(torch.tensor([words]))[0], expected)
 
 
 def test_words_are_numbered_by_frequency_and_cut() -> None:

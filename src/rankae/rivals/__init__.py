@@ -68,9 +68,7 @@ METHODS: dict[str, Method] = {
         extra_package="omikuji",
         repeatable=False,
     ),
-    "plt": Method(
-        "rankae.rivals.napkinxc:PLT", "probabilistic label tree (napkinXC)", extra_package="napkinxc"
-    ),
+    "plt": Method("rankae.rivals.napkinxc:PLT", "probabilistic label tree (napkinXC)", extra_package="napkinxc"),
     "br": Method("rankae.rivals.napkinxc:BR", "binary relevance (napkinXC)", extra_package="napkinxc"),
     "one-vs-rest": Method("rankae.rivals.one_vs_rest:OneVsRest", "one linear SVM a label"),
     "classifier-chain": Method(

@@ -118,7 +118,10 @@ def weights_to_arrays(network: nn.Module) -> dict[str, np.ndarray]:
 def weights_from_arrays(network: nn.Module, arrays: dict[str, np.ndarray]) -> None:
     """Put weights from a model file into a network of the same shape."""
     # Copied, because the arrays are mapped from disk, read-only.
-    found = {name.removeprefix("weights."): torch.from_numpy(value.copy()) for name, value in arrays.items()
-             if name.startswith("weights.")}
+    found = {
+        name.removeprefix("weights."): torch.from_numpy(value.copy())
+        for name, value in arrays.items()
+        if name.startswith("weights.")
+    }
     network.load_state_dict(found)
     network.eval()

@@ -57,7 +57,7 @@ class TextNetwork(LabelRanker):
         """How the learning rate falls, epoch by epoch; constant unless a method says otherwise."""
         return None
 
-    def _start(self, network: nn.Module, words: list[str]) -> None:
+    def _start(self, network: Any, words: list[str]) -> None:
         """Change the random starting weights, for example to pre-trained word vectors."""
 
     def _fit(self, rows: list[str], labels: sp.csr_matrix) -> None:

@@ -57,7 +57,7 @@ class BowCNN(TextNetwork):
     stride : places between bags.
     units : neurons over each bag.
     parts : equal parts of a document over which neurons are averaged.
-    learning_rate, momentum, weight_decay, epochs, batch_size : of SGD; the rate is cut to a tenth at 80 % of the epochs.
+    learning_rate, momentum, weight_decay, epochs, batch_size : of SGD; the rate falls to a tenth at 80 % of the epochs.
     patience : stop after so many epochs without a gain on held-out rows (a tenth); the best epoch is kept.
     device : "auto", "cpu", "cuda", ...
     random_state : seed.

@@ -57,6 +57,7 @@ class C2AENetwork(nn.Module):
 
     def __init__(self, n_features: int, n_labels: int, hidden: int, code: int, dropout: float) -> None:
         super().__init__()
+        self.n_labels = n_labels
         self.F = nn.Sequential(
             SparseLinear(n_features, hidden),
             nn.LeakyReLU(),
@@ -153,7 +154,7 @@ class C2AE(LabelRanker):
         def score(block: slice) -> np.ndarray:
             return decode(network.F(rows[block])).cpu().numpy()
 
-        return rank_in_blocks(score, rows.shape[0], network.D[-2].out_features, k)
+        return rank_in_blocks(score, rows.shape[0], network.n_labels, k)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"labels": len(self.classes_), "best_epoch": self.best_epoch_}, weights_to_arrays(self.network_)

@@ -66,8 +66,8 @@ class ClassifierChain(LabelRanker):
         self.order_ = order
         self.bias_[order] = [svm.intercept_[0] for svm in chain.estimators_]
         blocks = [sp.csr_matrix(svm.coef_[:, :n_features], dtype=np.float32) for svm in chain.estimators_]
-        place = sp.csr_matrix((np.ones(len(order), np.float32), (order, np.arange(len(order)))),
-                              shape=(len(self.bias_), len(order)))
+        ones = np.ones(len(order), dtype=np.float32)
+        place = sp.csr_matrix((ones, (order, np.arange(len(order)))), shape=(len(self.bias_), len(order)))
         self.feature_weights_ = (place @ sp.vstack(blocks)).tocsr()
         self.label_weights_ = np.zeros((len(order), len(order)), dtype=np.float32)
         for rank, svm in enumerate(chain.estimators_):
@@ -90,7 +90,7 @@ class ClassifierChain(LabelRanker):
         return scores
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        arrays = {"order": self.order_, "bias": self.bias_, "label_weights": self.label_weights_}
+        arrays: dict[str, np.ndarray] = {"order": self.order_, "bias": self.bias_, "label_weights": self.label_weights_}
         return {}, arrays | csr_to_arrays("feature_weights", self.feature_weights_)
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:

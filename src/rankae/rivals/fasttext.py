@@ -49,7 +49,7 @@ class FastText(LabelRanker):
 
     def __init__(
         self,
-        learning_rate: float = 0.5,
+        learning_rate: float = 0.2,
         epochs: int = 25,
         dim: int = 100,
         loss: str = "ova",
@@ -78,18 +78,23 @@ class FastText(LabelRanker):
             examples, start = Path(folder) / "train.txt", Path(folder) / "start.vec"
             write_examples(examples, lines, labels, set(words))
             write_start(start, [*words, END_OF_LINE], self.dim, random)
-            self.model_ = fasttext.train_supervised(
-                input=str(examples),
-                pretrainedVectors=str(start),
-                lr=self.learning_rate,
-                epoch=self.epochs,
-                dim=self.dim,
-                loss=self.loss,
-                bucket=0,
-                thread=self.n_jobs,
-                seed=random.randint(2**31 - 1),
-                verbose=0,
-            )
+            try:
+                self.model_ = fasttext.train_supervised(
+                    input=str(examples),
+                    pretrainedVectors=str(start),
+                    lr=self.learning_rate,
+                    epoch=self.epochs,
+                    dim=self.dim,
+                    loss=self.loss,
+                    bucket=0,
+                    thread=self.n_jobs,
+                    seed=random.randint(2**31 - 1),
+                    verbose=0,
+                )
+            except RuntimeError as error:
+                if "NaN" not in str(error):
+                    raise
+                raise DataError(f"fasttext diverged: lower its learning_rate of {self.learning_rate}") from error
 
     def _lines(self, rows: list[str]) -> list[list[str]]:
         return [with_ngrams(tokens, self.word_ngrams) for tokens in tokens_of(rows)]

@@ -63,7 +63,8 @@ class OneVsRest(LabelRanker):
             target[carriers] = 1
             svm = LinearSVC(C=self.C, dual=True, random_state=seed).fit(rows, target)
             self.bias_[label] = svm.intercept_[0]
-            weights.append(sp.csr_matrix(np.where(np.abs(svm.coef_) >= self.drop_below, svm.coef_, 0), dtype=np.float32))
+            kept = np.where(np.abs(svm.coef_) >= self.drop_below, svm.coef_, 0)
+            weights.append(sp.csr_matrix(kept, dtype=np.float32))
         self.weights_ = sp.vstack(weights, format="csr")
 
     def _top(self, rows: sp.csr_matrix, k: int) -> Ranked:

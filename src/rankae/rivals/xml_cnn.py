@@ -26,7 +26,7 @@ class XMLCNNNetwork(nn.Module):
         self, n_words: int, n_labels: int, dim: int, widths: tuple[int, ...], filters: int, parts: int, bottleneck: int
     ) -> None:
         super().__init__()
-        self.parts = parts
+        self.widths, self.parts = widths, parts
         self.embedding = nn.Embedding(n_words, dim, padding_idx=PADDING)
         self.convolutions = nn.ModuleList(nn.Conv1d(dim, filters, width) for width in widths)
         self.hidden = nn.Linear(len(widths) * filters * parts, bottleneck)
@@ -38,9 +38,9 @@ class XMLCNNNetwork(nn.Module):
         vectors = self.word_dropout(self.embedding(words)).transpose(1, 2)
         part = parts_of((words != PADDING).sum(dim=1), words.shape[1], self.parts)
         pooled = []
-        for convolution in self.convolutions:
+        for width, convolution in zip(self.widths, self.convolutions, strict=True):
             # Padded on the left only: window t ends at word t, so there is one window a word whatever the width.
-            padded = functional.pad(vectors, (convolution.kernel_size[0] - 1, 0))
+            padded = functional.pad(vectors, (width - 1, 0))
             pooled.append(max_pool(functional.relu(convolution(padded)), part, self.parts).flatten(1))
         hidden = functional.relu(self.hidden(torch.cat(pooled, dim=1)))
         return self.output(self.hidden_dropout(hidden))
@@ -99,12 +99,10 @@ class XMLCNN(TextNetwork):
         self.device = device
         self.random_state = random_state
 
-    def _build(self, n_words: int, n_labels: int) -> nn.Module:
-        return XMLCNNNetwork(
-            n_words, n_labels, self.dim, tuple(self.widths), self.filters, self.parts, self.bottleneck
-        )
+    def _build(self, n_words: int, n_labels: int) -> XMLCNNNetwork:
+        return XMLCNNNetwork(n_words, n_labels, self.dim, tuple(self.widths), self.filters, self.parts, self.bottleneck)
 
-    def _start(self, network: nn.Module, words: list[str]) -> None:
+    def _start(self, network: XMLCNNNetwork, words: list[str]) -> None:
         if self.glove is None:
             return
         known, vectors = read_glove(self.glove)

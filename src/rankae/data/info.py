@@ -40,7 +40,7 @@ def describe_splits(splits: dict[str, Dataset], known: Known | None = None) -> d
         "duplicates": {split: _duplicates(data) for split, data in splits.items()},
         "also_in_train": {s: _shared(first, data) for s, data in splits.items() if data is not first},
         "rows_without_labels": {split: int((np.diff(d.labels.indptr) == 0).sum()) for split, d in splits.items()},
-        "labels_unseen_in_train": len(set(everything) - {label for label, n in training.items() if n}),
+        "labels_unseen_in_train": sum(n > training.get(label, 0) == 0 for label, n in everything.items()),
         "label_frequency": histogram(np.fromiter(training.values(), np.int64, len(training))),
     }
     facts["differs"] = [] if known is None else differences(facts, known)

@@ -1,4 +1,4 @@
-"""Readable words that mean nothing, as many as one likes, each different: number 0, 1, 2, ... -> "mido", "tavel", ..."""
+"""Readable words that mean nothing, as many as one likes, each different."""
 
 from __future__ import annotations
 

@@ -24,6 +24,15 @@ def write_dataset(data: Dataset, path: str | Path, format: str | None = None) ->
         chosen.load().write(data, stream)
 
 
+def write_names(names: list[str], path: str | Path) -> None:
+    """Write labels.txt or vocab.txt: a name a line."""
+    for name in names:
+        if not name or set(name) & set("\t\r\n"):
+            raise DataError(f"{path}: the name {name!r} cannot stand on a line of its own")
+    with written(path) as stream:
+        stream.writelines(f"{name}\n".encode() for name in names)
+
+
 @contextmanager
 def written(path: str | Path) -> Iterator[BinaryIO]:
     """A stream into a new file beside `path`, which takes its place when all is written and synced."""

@@ -63,12 +63,14 @@ def write(data: Dataset, stream: BinaryIO) -> None:
     features, labels = data.features, data.labels
     stream.write(f"{data.n_rows} {data.n_features} {data.n_labels}\n".encode())
     for start in range(0, data.n_rows, 4096):
-        rows = []
-        for i in range(start, min(start + 4096, data.n_rows)):
-            at = slice(features.indptr[i], features.indptr[i + 1])
-            pairs = zip(features.indices[at].tolist(), map(str, features.data[at]), strict=True)
-            own = labels.indices[labels.indptr[i] : labels.indptr[i + 1]].tolist()
-            rows.append(f"{','.join(map(str, own))} {' '.join(f'{j}:{value}' for j, value in pairs)}\n")
+        block, own = features[start : start + 4096], labels[start : start + 4096]
+        # Weights repeat a lot, and printing a float is slow: print each distinct one once.
+        distinct, which = np.unique(block.data, return_inverse=True)
+        digits = [f":{value}" for value in distinct]
+        pairs = [f"{j}{digits[i]}" for j, i in zip(block.indices.tolist(), which.tolist(), strict=True)]
+        numbers = [str(j) for j in own.indices.tolist()]
+        ends = zip(own.indptr[:-1], own.indptr[1:], block.indptr[:-1], block.indptr[1:], strict=True)
+        rows = [f"{','.join(numbers[a:b])} {' '.join(pairs[c:d])}\n" for a, b, c, d in ends]
         stream.write("".join(rows).encode())
 
 

@@ -1,0 +1,202 @@
+"""`rankae data`: list, info, fetch, make, convert."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, help="Look at data, fetch it, make it, convert it.")
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+TextColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the text is (CSV: a,b joins two).")]
+LabelColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the labels are.")]
+LabelSeparator = Annotated[str | None, typer.Option(help="CSV: what stands between labels.")]
+FormatName = Annotated[str | None, typer.Option("--format", help="The input's format, if its name does not tell.")]
+
+
+@app.command("list")
+def list_known(json: Json = False) -> None:
+    """Known data sets, their published counts, and whether they are on this machine."""
+    from rankae.data.known import KNOWN
+    from rankae.data.sources import data_folders
+
+    rows: list[dict[str, Any]] = []
+    for known in KNOWN.values():
+        place = next((folder / known.name for folder in data_folders() if (folder / known.name).is_dir()), None)
+        rows.append(
+            {
+                "name": known.name,
+                "train": known.train,
+                "test": known.test,
+                "labels": known.labels,
+                "features": known.features,
+                "in_paper": known.in_paper,
+                "here": None if place is None else str(place),
+                "home": known.home,
+                "note": known.note,
+            }
+        )
+    if json:
+        typer.echo(json_module.dumps(rows))
+        return
+    columns = ["name", "train rows", "test rows", "labels", "features", "paper", "here"]
+    cells = [
+        [
+            r["name"],
+            *(_count(r[c]) for c in ("train", "test", "labels", "features")),
+            _yes(r["in_paper"]),
+            _yes(r["here"]),
+        ]
+        for r in rows
+    ]
+    _print_table("Known data sets", columns, cells)
+
+
+@app.command()
+def info(
+    data: Annotated[str, typer.Argument(help="A folder, a file, or the name of a known data set.")],
+    json: Json = False,
+    format: FormatName = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    label_separator: LabelSeparator = None,
+) -> None:
+    """Table 1 of the paper for any data, and where counts differ from the published ones."""
+    from rankae.data.info import describe
+
+    options = _options(text_column=text_column, label_column=label_column, label_separator=label_separator)
+    facts = describe(data, format=format, **options)
+    if json:
+        typer.echo(json_module.dumps(facts))
+        return
+    cells = [
+        *([f"{split} rows", f"{n:,}"] for split, n in facts["rows"].items()),
+        ["labels", f"{facts['labels']:,}"],
+        ["features", "text" if facts["features"] is None else f"{facts['features']:,}"],
+        ["cardinality (labels per row)", f"{facts['cardinality']:.2f}"],
+        ["instances per label", f"{facts['instances_per_label']:,.1f}"],
+        *([f"duplicate rows in {split}", f"{n:,}"] for split, n in facts["duplicates"].items()),
+        *([f"{split} rows also in train", f"{n:,}"] for split, n in facts["also_in_train"].items()),
+        *([f"{split} rows without labels", f"{n:,}"] for split, n in facts["rows_without_labels"].items()),
+        ["labels unseen in train", f"{facts['labels_unseen_in_train']:,}"],
+    ]
+    _print_table(facts["name"], ["count", "value"], cells)
+    most = max(facts["label_frequency"].values(), default=0)
+    bars = [[span, f"{n:,}", "█" * round(40 * n / max(1, most))] for span, n in facts["label_frequency"].items()]
+    _print_table("labels by training rows", ["rows", "labels", ""], bars)
+    for difference in facts["differs"]:
+        typer.echo(f"differs from what was published: {difference}")
+    if facts["note"]:
+        typer.echo(f"note: {facts['note']}")
+
+
+@app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="A name from `rankae data list`.")],
+    to: Annotated[Path | None, typer.Option(help="Folder to put it in; by default the user's cache folder.")] = None,
+    json: Json = False,
+) -> None:
+    """Download a known data set, check it and unpack it; an interrupted download goes on where it stopped."""
+    from rankae.data.fetch import fetch as fetch_known
+
+    fetched = fetch_known(name, to)
+    if json:
+        shown = {"folder": str(fetched.folder), "sha256": fetched.sha256, "confirmed": fetched.confirmed}
+        typer.echo(json_module.dumps(shown))
+        return
+    typer.echo(f"{fetched.folder}")
+    if fetched.confirmed:
+        typer.echo("the archive has the published hash")
+    else:
+        typer.echo(f"no hash was published; its SHA-256 is recorded in SOURCE.json: {fetched.sha256}")
+
+
+@app.command()
+def make(
+    out: Annotated[Path, typer.Argument(help="Folder to write train, test, labels.txt and vocab.txt into.")],
+    rows: Annotated[int, typer.Option(help="Training rows.")] = 5_000,
+    labels: Annotated[int, typer.Option(help="Distinct labels, up to millions.")] = 200,
+    features: Annotated[
+        int | None, typer.Option(help="Distinct words; by default 4 a label, 1,000 to 200,000.")
+    ] = None,
+    test_rows: Annotated[int | None, typer.Option(help="Test rows; by default a quarter of the training rows.")] = None,
+    missing: Annotated[float, typer.Option(help="Share of training labels to drop.")] = 0.0,
+    flips: Annotated[float, typer.Option(help="Share of training labels to replace by wrong ones.")] = 0.0,
+    text: Annotated[bool, typer.Option("--text/--matrix", help="Raw texts (JSONL) or a feature matrix.")] = True,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same data.")] = 0,
+    json: Json = False,
+) -> None:
+    """Draw documents from topics with dependent, Zipf-distributed labels."""
+    from rankae.data.generate import make_dataset
+    from rankae.data.writing import write_dataset, write_names
+    from rankae.errors import DataError
+
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise DataError(f"{out}: is there already and not empty; choose another folder")
+    train, test = make_dataset(rows, labels, features, test_rows, missing=missing, flips=flips, text=text, seed=seed)
+    ending = "jsonl" if text else "txt"
+    write_dataset(train, out / f"train.{ending}")
+    write_dataset(test, out / f"test.{ending}")
+    write_names(train.label_names or [], out / "labels.txt")
+    if train.feature_names:
+        write_names(train.feature_names, out / "vocab.txt")
+    shown = {"folder": str(out), "train": len(train), "test": len(test), "labels": train.n_labels}
+    typer.echo(json_module.dumps(shown) if json else f"{out}: {len(train):,} training and {len(test):,} test rows")
+
+
+@app.command()
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="A folder, a file, or the name of a known data set.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A file: .txt (XMC), .jsonl or .npz; .gz, .xz, .zst too.")],
+    split: Annotated[str, typer.Option(help="Which split of a folder.")] = "train",
+    format: FormatName = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    label_separator: LabelSeparator = None,
+    words: Annotated[bool, typer.Option(help="Turn texts into weighted words first.")] = False,
+    json: Json = False,
+) -> None:
+    """Read data in one format and write it in another; the file appears only when it is complete."""
+    from dataclasses import replace
+
+    from rankae.data.formats import format_of_name
+    from rankae.data.sources import load_dataset
+    from rankae.data.text import TextFeatures
+    from rankae.data.writing import write_dataset
+
+    format_of_name(str(out))  # a wrong ending is told before the reading, not after
+    options = _options(text_column=text_column, label_column=label_column, label_separator=label_separator)
+    data = load_dataset(source, split, format=format, **options)
+    if words and data.texts is not None:
+        text = TextFeatures()
+        data = replace(data, features=text.fit_transform(data.texts), texts=None, feature_names=text.words)
+    write_dataset(data, out)
+    shown = {"file": str(out), "rows": len(data), "labels": data.n_labels, "features": data.n_features}
+    typer.echo(json_module.dumps(shown) if json else f"{out}: {len(data):,} rows, {data.n_labels:,} labels")
+
+
+def _options(**given: str | None) -> dict[str, str]:
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _count(n: int | None) -> str:
+    return "-" if n is None else f"{n:,}"
+
+
+def _yes(fact: Any) -> str:
+    return "yes" if fact else "-"
+
+
+def _print_table(title: str, columns: list[str], cells: list[list[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="right" if 0 < i and column else "left")
+    for row in cells:
+        table.add_row(*row)
+    Console().print(table)

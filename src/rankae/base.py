@@ -91,7 +91,7 @@ class LabelRanker(BaseEstimator):
         check_is_fitted(self, "classes_")
         if k < 1:
             raise DataError(f"k must be at least 1, but it is {k}")
-        return self._top(self._rows(X), min(k, len(self.classes_)))
+        return self._answer(self._rows(X), min(k, len(self.classes_)))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of all labels, rows x labels. For large label sets use `predict_top`."""
@@ -100,7 +100,7 @@ class LabelRanker(BaseEstimator):
         n, labels = _length(rows), len(self.classes_)
         if n * labels > MOST_DENSE_CELLS:
             raise DataError(f"{n} rows x {labels} labels are too many scores for one array; use predict_top")
-        columns, scores = self._top(rows, labels)
+        columns, scores = self._answer(rows, labels)
         dense = np.full((n, labels), -np.inf, dtype=np.float32)
         row, rank = np.nonzero(columns >= 0)
         dense[row, columns[row, rank]] = scores[row, rank]
@@ -111,8 +111,8 @@ class LabelRanker(BaseEstimator):
         check_is_fitted(self, "classes_")
         rows = self._rows(X)
         if self.kind_ == "single":
-            return self.classes_[self._top(rows, 1)[0][:, 0]]
-        columns, scores = self._top(rows, min(self.most_labels_, len(self.classes_)))
+            return self.classes_[self._answer(rows, 1)[0][:, 0]]
+        columns, scores = self._answer(rows, min(self.most_labels_, len(self.classes_)))
         keep = (scores >= self.threshold_) & (columns >= 0)
         keep[:, 0] = columns[:, 0] >= 0
         if self.kind_ == "lists":
@@ -190,6 +190,12 @@ class LabelRanker(BaseEstimator):
             model.text_ = TextFeatures.from_state(settings["text"], text_arrays, model_file.tables["words"])
         model._restore(settings["state"], {n: v for n, v in arrays.items() if not n.startswith("text.")})
         return model
+
+    def _answer(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """`_top`, with an empty answer to no rows, so that no method need provide for it."""
+        if _length(rows) == 0:
+            return np.empty((0, k), dtype=np.int32), np.empty((0, k), dtype=np.float32)
+        return self._top(rows, k)
 
     def _new_text(self) -> TextFeatures:
         """How strings become weighted words for this method, before fitting."""

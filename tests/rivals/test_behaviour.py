@@ -154,9 +154,10 @@ def test_labels_that_no_row_or_every_row_carries(name: str) -> None:
     texts, labels = toy()
     indicator = np.array([[label in row for label in LABELS] + [False, True] for row in labels], dtype=int)
     model = new_model(name).fit(texts if METHODS[name].reads == "text" else as_matrix(texts), indicator)
-    columns, _ = model.top_columns(texts[:20] if METHODS[name].reads == "text" else as_matrix(texts[:20]), k=2)
+    # Three places: a row has at most two topics besides the label of every row.
+    columns, _ = model.top_columns(texts[:20] if METHODS[name].reads == "text" else as_matrix(texts[:20]), k=3)
     assert np.mean((columns == len(LABELS) + 1).any(axis=1)) >= 0.9, "the label of every row must be named"
-    assert not (columns == len(LABELS)).any(), "a label never seen must not be named first"
+    assert not (columns[:, 0] == len(LABELS)).any(), "a label never seen must not be named first"
 
 
 def test_more_labels_asked_than_exist(name: str) -> None:

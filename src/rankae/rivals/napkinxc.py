@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from rankae.base import LabelRanker
 from rankae.errors import DataError
 from rankae.rivals._packed_folder import pack, unpack
-from rankae.rivals._ranked import Ranked, nothing_ranked, rank_pairs
+from rankae.rivals._ranked import Ranked, rank_pairs
 
 
 class _NapkinXC(LabelRanker):
@@ -57,8 +57,6 @@ class _NapkinXC(LabelRanker):
         self.model_.fit(rows, labels)
 
     def _top(self, rows: sp.csr_matrix, k: int) -> Ranked:
-        if rows.shape[0] == 0:
-            return nothing_ranked(0, k)
         return rank_pairs(self.model_.predict_proba(rows, top_k=k), k)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

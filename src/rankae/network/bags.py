@@ -46,7 +46,7 @@ class Bags:
 
     @classmethod
     def by_row_only(cls, rows: sp.csr_matrix) -> Bags:
-        """For prediction from tables of the whole vocabulary: words keep their numbers, and no order by word is kept."""
+        """For prediction from tables of the whole vocabulary: words keep their numbers, the order by word is not kept."""
         none = torch.empty(0, dtype=torch.int64)
         starts, words = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False)
         weights = np.asarray(rows.data)

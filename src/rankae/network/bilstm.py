@@ -23,8 +23,11 @@ class Documents:
 
     @classmethod
     def from_sequences(cls, sequences: Sequence[np.ndarray]) -> Documents:
-        tokens = [torch.as_tensor(np.asarray(sequence, dtype=np.int64)) for sequence in sequences]
-        return cls(pad_sequence(tokens, batch_first=True), torch.tensor([len(t) for t in tokens]))
+        tokens = [torch.as_tensor(np.ascontiguousarray(sequence, dtype=np.int64)) for sequence in sequences]
+        padded = pad_sequence(tokens, batch_first=True)
+        lengths = torch.tensor([len(t) for t in tokens])
+        # An LSTM cannot read nothing, so there is always a column to read, if only of padding.
+        return cls(padded if padded.shape[1] else padded.new_zeros(len(tokens), 1), lengths)
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -46,13 +49,11 @@ class DocumentEmbedding(nn.Module):
         self.pooling = shape.pooling
 
     def forward(self, documents: Documents) -> Tensor:
-        lengths = documents.lengths.clamp(
-            min=1
-        )  # an LSTM cannot read nothing: an empty row reads one pad, unseen below
+        lengths = documents.lengths.clamp(min=1)
         vectors = nn.functional.embedding(documents.tokens, self.word_vectors)
         packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
-        real = torch.arange(states.shape[1]) < documents.lengths[:, None]
+        real = torch.arange(states.shape[1]) < documents.lengths[:, None]  # an empty row has read padding
         M = self.attention.attend(states) * real.to(states)[:, :, None]
         total = M.sum(1)
         return self.FC(total if self.pooling == "sum" else total / lengths.to(total)[:, None])

@@ -18,7 +18,7 @@ class RowAdam(torch.optim.Optimizer):
     """Adam whose state for a row changes only when that row has a gradient.
 
     Gradients must be sparse tensors, as `take_rows` gives them. Every row counts its own steps, so that a rare word's
-    first step is as long as a frequent word's was. Weight decay is decoupled, and applied to rows when they are touched.
+    first step is as long as a frequent word's was. Weight decay is decoupled, and falls on rows when they are touched.
     """
 
     def __init__(

@@ -35,8 +35,8 @@ def sigmoid(x: float) -> float:
 
 @overload(sigmoid, inline="always")
 def _typed_sigmoid(x: Any) -> Any:
-    if x != types.float32:
-        return lambda x: 1 / (1 + math.exp(-x))
+    def in_float64(x: Any) -> Any:
+        return 1 / (1 + math.exp(-x))
 
     def in_float32(x: Any) -> Any:
         power = min(max(x * _MINUS_LOG2_E, -_LARGEST_POWER), _LARGEST_POWER)
@@ -47,4 +47,4 @@ def _typed_sigmoid(x: Any) -> Any:
         # The exponent bits of a float hold a power of two, so 2^whole is written there rather than computed.
         return _ONE / (_ONE + fraction * _float_from_bits(np.int32(biased << np.int32(23))))
 
-    return in_float32
+    return in_float32 if x == types.float32 else in_float64

@@ -1,0 +1,29 @@
+"""A sparse matrix times a dense one, float32, on all threads: the work of the closed-form start and of its codes."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from rankae.network.kernels.threads import across_threads
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _multiply(first, last, starts, columns, values, dense, out):
+    width = dense.shape[1]
+    for i in range(first, last):
+        row = out[i]
+        row[:] = 0
+        for t in range(starts[i], starts[i + 1]):
+            value, source = values[t], dense[columns[t]]
+            for c in range(width):
+                row[c] += value * source[c]
+
+
+def sparse_product(matrix: sp.csr_matrix, dense: np.ndarray) -> np.ndarray:
+    """matrix @ dense, both float32; about twice as fast as scipy's on one thread, and it uses all of them."""
+    out = np.empty((matrix.shape[0], dense.shape[1]), dtype=np.float32)
+    dense = np.ascontiguousarray(dense, dtype=np.float32)
+    across_threads(_multiply, matrix.indptr, matrix.indices, matrix.data, dense, out)
+    return out

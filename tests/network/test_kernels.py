@@ -1,0 +1,120 @@
+"""The fast kernels give what the paper's equations give, and the gradients that follow from them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from rankae.network import kernels
+from rankae.network.bags import Bags
+from rankae.network.kernels import fused, reference, take_rows
+from rankae.network.kernels.sigmoid import sigmoid
+from rankae.network.kernels.threads import limited_to
+
+C, SQUEEZED = 12, 3
+
+
+def rows_of(kind: str) -> sp.csr_matrix:
+    random = np.random.default_rng(0)
+    dense = random.random((9, 40)) * (random.random((9, 40)) < 0.3)
+    if kind == "negative weights":
+        dense *= random.choice([-2.0, 1.0], dense.shape)
+    elif kind == "empty rows":
+        dense[[0, 4, 8]] = 0
+    elif kind == "nothing at all":
+        dense[:] = 0
+    elif kind == "single word":
+        dense[:, 1:] = 0
+        dense[:, 0] = random.random(9) + 0.1
+    return sp.csr_matrix(dense.astype(np.float32))
+
+
+KINDS = ["random", "negative weights", "empty rows", "nothing at all", "single word"]
+
+
+def parameters(words: int, dtype: torch.dtype = torch.float32) -> list[torch.Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    shapes = [(words, C), (SQUEEZED, C), (C, SQUEEZED)]
+    return [torch.randn(s, generator=generator, dtype=dtype, requires_grad=True) for s in shapes]
+
+
+def value_and_gradients(function, inputs, bags):
+    inputs = [t.detach().clone().requires_grad_() for t in inputs]
+    pooled = function(*inputs, bags)
+    (pooled * torch.linspace(-1, 1, C)).square().sum().backward()
+    return [pooled.detach(), *(t.grad for t in inputs)]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kind", KINDS)
+def test_fused_attention_equals_the_equations(kind: str, threads: int) -> None:
+    bags = Bags.from_csr(rows_of(kind))
+    inputs = parameters(len(bags.distinct))
+    with limited_to(threads):
+        fast = value_and_gradients(fused.dual_attention, inputs, bags)
+    for ours, plain in zip(fast, value_and_gradients(reference.dual_attention, inputs, bags), strict=True):
+        torch.testing.assert_close(ours, plain, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kind", KINDS)
+def test_fused_sum_equals_the_plain_sum(kind: str, threads: int) -> None:
+    bags = Bags.from_csr(rows_of(kind))
+    inputs = parameters(len(bags.distinct))[:1]
+    with limited_to(threads):
+        fast = value_and_gradients(fused.weighted_sum, inputs, bags)
+    for ours, plain in zip(fast, value_and_gradients(reference.weighted_sum, inputs, bags), strict=True):
+        torch.testing.assert_close(ours, plain, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["random", "negative weights", "empty rows"])
+def test_gradients_agree_with_finite_differences(kind: str) -> None:
+    bags = Bags.from_csr(rows_of(kind))
+    inputs = parameters(len(bags.distinct), torch.float64)
+    assert torch.autograd.gradcheck(lambda *p: kernels.dual_attention(*p, bags), inputs)
+    assert torch.autograd.gradcheck(lambda e: kernels.weighted_sum(e, bags), inputs[:1])
+
+
+def test_gates_of_the_vocabulary_serve_any_batch() -> None:
+    rows = rows_of("negative weights")
+    table, F1, F2 = parameters(rows.shape[1])
+    gates = fused.word_gates(table, F1, F2, both_signs=True)
+    bags = Bags.from_csr(rows)
+    expected = reference.dual_attention(table[bags.distinct], F1, F2, bags)
+    torch.testing.assert_close(fused.gated_sum(table, gates, Bags.by_row_only(rows)), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_other_number_types_fall_back_to_plain_torch() -> None:
+    bags = Bags.from_csr(rows_of("random"))
+    inputs = [t.detach().bfloat16() for t in parameters(len(bags.distinct))]
+    torch.testing.assert_close(kernels.dual_attention(*inputs, bags), reference.dual_attention(*inputs, bags))
+
+
+def test_without_numba_everything_runs_on_plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    bags = Bags.from_csr(rows_of("random"))
+    inputs = parameters(len(bags.distinct))
+    expected = reference.dual_attention(*inputs, bags)
+    monkeypatch.setattr(kernels, "fused", None)
+    assert torch.equal(kernels.dual_attention(*inputs, bags), expected)
+
+
+def test_float32_sigmoid_is_accurate_and_bounded() -> None:
+    from numba import njit
+
+    compiled = njit(lambda x: sigmoid(x))
+    for x in np.concatenate([np.linspace(-30, 30, 601), [-80.0, 80.0, 1e4]]).astype(np.float32):
+        exact = 1 / (1 + np.exp(-np.float64(x)))
+        assert compiled(x) == pytest.approx(exact, rel=3e-6, abs=1e-30)
+
+
+def test_taken_rows_have_a_gradient_of_their_own_size() -> None:
+    table = torch.randn(1000, 4, requires_grad=True)
+    rows = torch.tensor([3, 500, 999])
+    take_rows(table, rows).sum().backward()
+    assert table.grad.is_sparse
+    assert table.grad._nnz() == 3
+    dense = torch.zeros(1000, 4)
+    dense[rows] = 1
+    assert torch.equal(table.grad.to_dense(), dense)

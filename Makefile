@@ -35,7 +35,7 @@ types: $(READY)  ## type checks
 	$(BIN)/mypy
 
 bench: $(READY)  ## time what is meant to be fast
-	$(BIN)/python -m benchmarks
+	@set -e; for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

@@ -62,8 +62,10 @@ def names_to_json(names: Iterable[Any], table: str) -> list[Any]:
 
 
 def names_from_json(names: list[Any]) -> list[Any]:
-    """What `names_to_json` was given. Most names are strings, which need no decoding."""
-    return [from_json(name) if isinstance(name, dict | list) else name for name in names]
+    """What `names_to_json` was given."""
+    if not {dict, list} & set(map(type, names)):  # plain strings and numbers: a loop over them would take longer
+        return names
+    return [from_json(name) for name in names]
 
 
 def _short(value: Any) -> str:

@@ -196,7 +196,7 @@ def _print_table(title: str, columns: list[str], cells: list[list[str]]) -> None
 
     table = Table(title=title, title_justify="left")
     for i, column in enumerate(columns):
-        table.add_column(column, justify="right" if 0 < i and column else "left")
+        table.add_column(column, justify="right" if i > 0 and column else "left")
     for row in cells:
         table.add_row(*row)
     Console().print(table)

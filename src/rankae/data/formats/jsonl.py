@@ -13,6 +13,7 @@ from rankae.data.records import Record, pieces, whole
 from rankae.errors import DataError
 
 MOST_COLUMNS = 1 << 27
+MOST_VALUE = 3.4028235677e38  # from here on a number is infinite in float32
 
 
 def read(
@@ -95,7 +96,7 @@ def _features(given: dict[str, Any], n_features: int | None, complain: Any) -> d
             complain(f"{key[:40]!r} is not a feature number from 0 to {width - 1}")
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             complain(f"feature {key}: {value!r} is not a finite number")
-        if abs(value) > 3.4e38:
+        if abs(value) >= MOST_VALUE:
             complain(f"feature {key}: {value!r} is too large")
         if int(key) in features:
             complain(f"feature {key} is given twice")

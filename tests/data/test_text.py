@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from rankae.data import TextFeatures
+from rankae.errors import DataError
+
+WORDS = np.array(["the", "of", "apple", "red", "wine", "c++", "node.js", "x-ray", "café", "7zip", "blue", "sky", "tree", "green", "leaf"])
+
+
+@pytest.fixture(scope="module")
+def texts():
+    rng = np.random.default_rng(0)
+    weights = 1 / np.arange(1, len(WORDS) + 1)
+    return [" ".join(rng.choice(WORDS, rng.integers(0, 12), p=weights / weights.sum())) for _ in range(80)]
+
+
+@pytest.mark.parametrize("ngrams", [(1, 1), (1, 2), (2, 2), (1, 3), (3, 3)])
+@pytest.mark.parametrize("weights", [{}, {"sublinear": False, "idf": False, "norm": False}])
+def test_agrees_with_scikit_learn(texts, ngrams, weights):
+    text = TextFeatures(ngrams=ngrams, min_df=3, **weights)
+    ours = text.fit_transform(texts)
+    theirs = TfidfVectorizer(
+        ngram_range=ngrams,
+        min_df=3,
+        token_pattern=text.token_pattern,
+        sublinear_tf=text.sublinear,
+        use_idf=text.idf,
+        norm="l2" if text.norm else None,
+    )
+    expected = theirs.fit_transform(texts)
+    assert set(text.words) == set(theirs.vocabulary_)
+    order = [theirs.vocabulary_[word] for word in text.words]
+    np.testing.assert_allclose(ours.toarray(), expected.toarray()[:, order], atol=1e-6)
+
+
+@pytest.mark.parametrize("ngrams", [(1, 1), (1, 2), (2, 3)])
+def test_transform_gives_what_fit_gave(texts, ngrams):
+    text = TextFeatures(ngrams=ngrams)
+    fitted = text.fit_transform(texts)
+    again = text.transform(texts)
+    np.testing.assert_array_equal(fitted.indptr, again.indptr)
+    np.testing.assert_array_equal(fitted.indices, again.indices)
+    np.testing.assert_allclose(fitted.data, again.data, rtol=1e-6)
+    assert again.dtype == np.float32
+
+
+def test_words_go_by_documents_most_first_and_the_limit_keeps_those(texts):
+    text = TextFeatures(max_features=5)
+    counts = np.diff(text.fit_transform(texts).tocsc().indptr)
+    assert len(text.words) == 5
+    assert list(counts) == sorted(counts, reverse=True)
+    assert text.words == TextFeatures().fit(texts).words[:5]
+
+
+def test_unseen_words_and_empty_documents_give_empty_rows(texts):
+    text = TextFeatures().fit(texts)
+    assert text.transform(["unheard-of", "", "apple"]).getnnz(axis=1).tolist() == [0, 0, 1]
+    assert text.transform([]).shape == (0, len(text.words))
+
+
+def test_state_survives_json(texts):
+    text = TextFeatures(ngrams=(1, 2), sublinear=False)
+    text.fit(texts)
+    settings, arrays, words = text.state()
+    again = TextFeatures.from_state(json.loads(json.dumps(settings)), arrays, json.loads(json.dumps(words)))
+    assert (again.transform(texts) != text.transform(texts)).nnz == 0
+
+
+def test_few_texts_keep_their_rare_words():
+    assert TextFeatures(min_df=2).fit(["red apple", "blue sky"]).words == ["red", "apple", "blue", "sky"]
+
+
+def test_mistakes():
+    with pytest.raises(DataError, match="hold no words"):
+        TextFeatures().fit(["", "  "])
+    with pytest.raises(DataError, match="row 1: a text was expected, not int"):
+        TextFeatures().fit(["a", 3])
+    with pytest.raises(DataError, match="ngrams"):
+        TextFeatures(ngrams=(2, 1))
+    with pytest.raises(DataError, match="not a regular expression"):
+        TextFeatures(token_pattern="(")

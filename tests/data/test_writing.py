@@ -1,0 +1,82 @@
+"""Files appear whole or not at all; GloVe files; npz pairs."""
+
+from __future__ import annotations
+
+import errno
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rankae.data import Dataset, load_dataset, read_glove, write_dataset
+from rankae.data.writing import written
+from rankae.errors import DataError
+
+ROWS = Dataset(sp.csr_matrix(np.eye(2, dtype=np.float32)), texts=["a", "b"])
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(DataError, match="No space left on device.*nothing was changed"), written(path) as stream:
+        stream.write(b"half of the new")
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_an_interrupt_leaves_nothing(tmp_path):
+    with pytest.raises(KeyboardInterrupt), written(tmp_path / "a.txt"):
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_written_is_refused(tmp_path):
+    with pytest.raises(DataError, match="csv cannot be written"):
+        write_dataset(ROWS, tmp_path / "a.csv")
+    with pytest.raises(DataError, match="XMC text holds features"):
+        write_dataset(ROWS, tmp_path / "a.txt")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="cannot be written"):
+        write_dataset(ROWS, tmp_path / "file" / "a.jsonl")
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_scipy_pairs(tmp_path):
+    sp.save_npz(tmp_path / "X.trn.npz", sp.csr_matrix(np.eye(3, dtype=np.float32)))
+    with pytest.raises(DataError, match="holds features only"):
+        load_dataset(tmp_path / "X.trn.npz")
+    sp.save_npz(tmp_path / "Y.trn.npz", sp.csr_matrix(np.ones((3, 2))))
+    assert load_dataset(tmp_path).labels.shape == (3, 2)
+    sp.save_npz(tmp_path / "Y.trn.npz", sp.csr_matrix(np.full((3, 2), 2.0)))
+    with pytest.raises(DataError, match="only 0 and 1"):
+        load_dataset(tmp_path)
+    sp.save_npz(tmp_path / "X.trn.npz", sp.csr_matrix(np.full((3, 2), np.nan)))
+    with pytest.raises(DataError, match="NaN"):
+        load_dataset(tmp_path)
+
+
+def test_an_npz_with_pickled_objects_is_refused(tmp_path):
+    np.savez(tmp_path / "a.npz", labels_indptr=np.array([object()], dtype=object))
+    with pytest.raises(DataError, match="not a readable"):
+        load_dataset(tmp_path / "a.npz")
+
+
+def test_glove(tmp_path):
+    path = tmp_path / "glove.txt"
+    path.write_text("the 1 2.5 -3e-1\n. . . 4 5 6\n")
+    words, vectors = read_glove(path)
+    assert words == ["the", ". . ."]
+    np.testing.assert_array_equal(vectors, np.array([[1, 2.5, -0.3], [4, 5, 6]], np.float32))
+    assert read_glove(path, limit=1)[0] == ["the"]
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [("b 1", "line 2: 1 numbers where 2 were expected"), ("b 1 x", "not a word and 2 numbers"), ("b 1 nan", "NaN")],
+)
+def test_bad_glove_lines(tmp_path, line, complaint):
+    path = tmp_path / "glove.txt"
+    path.write_text(f"a 1 2\n{line}\n")
+    with pytest.raises(DataError, match=complaint):
+        read_glove(path)

@@ -50,5 +50,5 @@ def in_chunks(
     scores = np.full((n_rows, k), -np.inf, dtype=np.float32)
     spans = [(a, min(a + ROWS_PER_CHUNK, n_rows)) for a in range(0, n_rows, ROWS_PER_CHUNK)]
     with ThreadPoolExecutor(numba.get_num_threads()) as pool:
-        list(pool.map(lambda span: top(*span, columns[slice(*span)], scores[slice(*span)]), spans))
+        list(pool.map(lambda span: top(span[0], span[1], columns[slice(*span)], scores[slice(*span)]), spans))
     return columns, scores

@@ -11,6 +11,7 @@ from sklearn.preprocessing import normalize
 
 from rankae.metrics.propensity import A, B, inverse_propensities
 from rankae.rivals._trees.forest import collect_votes
+from rankae.rivals._unit_rows import row_lengths, unit_rows
 from rankae.rivals._votes import in_chunks, rank_votes
 from rankae.rivals.fastxml import FastXML
 
@@ -55,14 +56,14 @@ class PfastreXML(FastXML):
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         super()._fit(rows, labels)
-        self.centres_ = sp.csr_matrix(normalize(labels.T, norm="l1") @ normalize(rows), dtype=np.float32)
+        self.centres_ = sp.csr_matrix(normalize(labels.T, norm="l1") @ unit_rows(rows))
 
     def _label_weights(self, labels: sp.csr_matrix) -> np.ndarray:
         return inverse_propensities(labels, a=self.propensity_a, b=self.propensity_b)
 
     def _top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
-        centres, lengths = self.centres_, np.sqrt(rows.multiply(rows).sum(axis=1)).A1
-        squared_norms = centres.multiply(centres).sum(axis=1).A1
+        centres, lengths = self.centres_, row_lengths(rows)
+        squared_norms = row_lengths(centres) ** 2
 
         def top(first: int, last: int, columns: np.ndarray, scores: np.ndarray) -> None:
             part = rows[first:last]

@@ -1,4 +1,4 @@
-"""SLEEC (Bhatia et al., 2015): rows that share labels stay near in local embeddings; prediction asks the neighbours there."""
+"""SLEEC (Bhatia et al., 2015): rows that share labels stay near in local embeddings; the neighbours there predict."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
-from sklearn.preprocessing import normalize
 
 from rankae.base import LabelRanker
 from rankae.progress import track
@@ -15,6 +14,7 @@ from rankae.rivals._sleec.clusters import cluster_centres, nearest_centre
 from rankae.rivals._sleec.embedding import embed_pairs
 from rankae.rivals._sleec.label_neighbours import label_gram
 from rankae.rivals._sleec.regression import fit_regressor
+from rankae.rivals._unit_rows import unit_rows
 from rankae.rivals._votes import in_chunks, popular_labels, rank_votes
 
 PUBLISHED: dict[str, dict[str, Any]] = {
@@ -45,21 +45,21 @@ class LocalEmbedding(NamedTuple):
 
 
 class Sleec(LabelRanker):
-    """Sparse local embeddings: k-means, an embedding of label neighbours in each cluster, linear regression onto it, kNN.
+    """Local embeddings: k-means, an embedding of label neighbours in each cluster, a regression onto it, a vote there.
 
     Rows are scaled to unit length. Parameters left at None follow the size of the data, near the authors' choices,
     which `PUBLISHED` lists for their data sets.
 
     Parameters
     ----------
-    learners : independent clusterings, averaged; by default 1 for a single cluster, which leaves nothing to average, else 3.
+    learners : independent clusterings, averaged; by default 1 for a single cluster (all would be alike), else 3.
     clusters : by default one for every 15,000 rows.
-    neighbours : label neighbours of a row whose similarity the embedding keeps; by default a twentieth of the rows between
-        100 and 500, or 100 if there are more than 2,000 labels.
+    neighbours : label neighbours of a row whose similarity the embedding keeps; by default a twentieth of the
+        cluster's rows between 100 and 500, or 100 if there are more than 2,000 labels.
     dim : dimensions of an embedding.
     cost : weight of the regression's squared error against the norm of its weights.
-    knn : neighbours that vote; by default a two-hundredth of the rows between 10 and 70, or 10 if there are more than
-        2,000 labels.
+    knn : neighbours that vote; by default a two-hundredth of the cluster's rows between 10 and 70, or 10 if there are
+        more than 2,000 labels.
     random_state : seed of the clusters and of the order in which the regression visits rows.
     """
 
@@ -88,7 +88,7 @@ class Sleec(LabelRanker):
         self.popular_ = popular_labels(labels)
         # A row without labels has no label neighbours, and nothing to say when asked as one.
         labelled = np.flatnonzero(np.diff(labels.indptr))
-        rows, self.labels_ = normalize(rows[labelled]), labels[labelled]
+        rows, self.labels_ = unit_rows(rows[labelled]), labels[labelled]
         n, few = len(labelled), labels.shape[1] <= 2000
         clusters = min(self.clusters or max(1, round(n / ROWS_PER_CLUSTER)), max(1, n))
         learners = self.learners or (1 if clusters == 1 else 3)
@@ -118,10 +118,12 @@ class Sleec(LabelRanker):
         return LocalEmbedding(members, features, weights, np.asarray(local @ weights))
 
     def _top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
-        rows = normalize(rows)
+        rows = unit_rows(rows)
 
         def top(first: int, last: int, columns: np.ndarray, scores: np.ndarray) -> None:
-            neighbours = np.hstack([self._neighbours(rows[first:last], learner) for learner in range(len(self.centres_))])
+            neighbours = np.hstack(
+                [self._neighbours(rows[first:last], learner) for learner in range(len(self.centres_))]
+            )
             _vote(neighbours, self.labels_.indptr, self.labels_.indices, self.popular_, columns, scores)
 
         return in_chunks(top, rows.shape[0], k)
@@ -136,9 +138,11 @@ class Sleec(LabelRanker):
             if keep == 0:
                 continue
             at = np.asarray(rows[cluster == c][:, features] @ weights)
-            distance = np.einsum("pd,pd->p", points, points) - 2 * (at @ points.T)
-            nearest = np.argpartition(distance, keep - 1, axis=1)[:, :keep]
-            found[cluster == c, :keep] = members[nearest]
+            # at.p - |p|^2 / 2 orders points as their distance does, and saves passes over a large array.
+            nearness = at @ points.T
+            nearness -= 0.5 * np.einsum("pd,pd->p", points, points)
+            last = len(members) - keep
+            found[cluster == c, :keep] = members[np.argpartition(nearness, last, axis=1)[:, last:]]
         return found
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

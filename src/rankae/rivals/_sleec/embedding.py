@@ -2,7 +2,7 @@
 
 Singular value projection: from M = Z Z' take M + (G - M on the observed pairs), and project it to the nearest matrix
 of rank d. Since M changes little from round to round, its leading subspace Q is carried along: one step of block power
-iteration and a d x d eigenproblem in place of a new decomposition. The first M is the truncated decomposition of G itself.
+iteration and a d x d eigenproblem in place of a new decomposition. The first M is the truncated decomposition of G.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def embed_pairs(gram: sp.csr_matrix, dim: int, random: np.random.Generator) -> n
     n = gram.shape[0]
     gaps = gram.astype(np.float32)  # what Z Z' lacks on the observed pairs; all of it, while Z is zero
     Z = np.zeros((n, min(dim, n)), dtype=np.float32)
-    Q = _orthonormal(random.standard_normal(Z.shape, dtype=np.float32))
+    Q = _orthonormal(random.standard_normal((n, Z.shape[1])).astype(np.float32))
     for _ in range(STARTING_ROUNDS):
         Q = _orthonormal(gaps @ Q)
     norm = before = float(np.linalg.norm(gram.data))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.preprocessing import normalize
+
+from rankae.rivals._unit_rows import unit_rows
 
 BLOCK_CELLS = 2**24  # of dense similarities at a time
 
@@ -14,7 +15,7 @@ def label_gram(labels: sp.csr_matrix, neighbours: int) -> sp.csr_matrix:
 
     Pairs without a common label are left out: they are not near, and which of them would fill a list is chance.
     """
-    unit = normalize(labels).astype(np.float32)
+    unit = unit_rows(labels)
     n = unit.shape[0]
     keep = min(neighbours, n)
     step = max(1, BLOCK_CELLS // n)

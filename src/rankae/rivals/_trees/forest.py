@@ -27,7 +27,10 @@ def grow_forest(
     cost: float,
     tolerance: float,
 ) -> tuple[Forest, np.ndarray]:
-    """A tree for each seed, with the node number of every root. A row without labels teaches no ranking and is left out."""
+    """A tree for each seed, and the node number of every root.
+
+    A row without labels teaches no ranking and is left out.
+    """
     labelled = np.flatnonzero(np.diff(labels.indptr))
 
     def grow(seed: int) -> Tree:

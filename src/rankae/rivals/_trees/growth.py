@@ -49,7 +49,7 @@ def grow_tree(
     cost: float,
     tolerance: float,
 ) -> Tree:
-    """A tree over the rows `member` (reordered in place) of two CSR matrices, features and labels; each row has a label."""
+    """A tree over the rows `member` (reordered in place) of two CSR matrices, features and labels; all have labels."""
     np.random.seed(seed)
     most_nodes = max(1, 2 * len(member) - 1)  # a split leaves rows on both sides
     first, last = np.zeros(most_nodes, dtype=np.int64), np.zeros(most_nodes, dtype=np.int64)

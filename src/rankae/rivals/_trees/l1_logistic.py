@@ -1,8 +1,8 @@
 """L1-regularised logistic regression, the hyperplane of a tree node.
 
-Minimises  ||w||_1 + sum_i cost_i log(1 + exp(-side_i w.x_i))  by proximal Newton steps (newGLMNET; Yuan, Ho and Lin, 2012):
-coordinate descent on the quadratic model, then a backtracking step. A forest fits tens of thousands of tiny problems,
-so it is one compiled function without calls into Python; it agrees with liblinear's solver 6.
+Minimises  ||w||_1 + sum_i cost_i log(1 + exp(-side_i w.x_i))  by proximal Newton steps (newGLMNET; Yuan, Ho and Lin,
+2012): coordinate descent on the quadratic model, then a backtracking step. A forest fits a hundred thousand tiny
+problems, so it is one compiled function without calls into Python; it agrees with liblinear's solver 6.
 """
 
 from __future__ import annotations

@@ -15,9 +15,7 @@ def discounts(n: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def alternate_sides(
-    start: np.ndarray, label: np.ndarray, n_labels: int, weight: np.ndarray, side: np.ndarray
-) -> None:
+def alternate_sides(start: np.ndarray, label: np.ndarray, n_labels: int, weight: np.ndarray, side: np.ndarray) -> None:
     """Improve `side` (+1 or -1 a row, in place) until the mean nDCG no longer grows.
 
     Rows are CSR over labels (start, label), numbered within the node; `weight` is the worth of each label.

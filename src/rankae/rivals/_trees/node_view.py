@@ -1,4 +1,4 @@
-"""The part of a CSR matrix that a tree node sees: its rows, and only the columns that occur in them, numbered afresh."""
+"""The part of a CSR matrix that a tree node sees: its rows, and only the columns that occur in them, renumbered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def local_rows(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """CSR structure of the rows `member` over local columns: (start, local column, the matrix column of each).
 
-    `number` is scratch as long as the matrix is wide, all UNSEEN before and after: a small node must not pay for the width.
+    `number` is scratch as long as the matrix is wide, all UNSEEN before and after: a small node must not pay for it.
     """
     local_start = np.zeros(len(member) + 1, dtype=np.int64)
     for i in range(len(member)):

@@ -46,7 +46,8 @@ def _swap(fresh: Path, place: Path) -> None:
     try:
         fresh.rename(place)
     except OSError:
-        old.rename(place)
+        if old.exists():
+            old.rename(place)
         raise
     _sync(place.parent)
     _remove(old)

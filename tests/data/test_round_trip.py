@@ -145,6 +145,15 @@ PIECES = [
 noise = st.binary(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=24).map(b"".join)
 
 
+def complaint_of(read) -> str:
+    """The sentence with which `read` refuses, "" if it does not; any other exception passes through and fails."""
+    try:
+        read()
+    except DataError as error:
+        return str(error)
+    return ""
+
+
 @settings(FEW, max_examples=150)
 @given(noise, st.sampled_from(NAMES))
 def test_arbitrary_bytes_never_give_a_traceback(content, name):
@@ -152,11 +161,8 @@ def test_arbitrary_bytes_never_give_a_traceback(content, name):
         path = Path(folder) / name
         path.write_bytes(content)
         for read in (lambda: load_dataset(path), lambda: list(iter_batches(path, batch=2))):
-            try:
-                read()
-            except DataError as error:
-                assert str(error)
-                assert "\n" not in str(error)
+            complaint = complaint_of(read)
+            assert "\n" not in complaint
 
 
 @FEW
@@ -169,7 +175,4 @@ def test_a_damaged_npz_never_gives_a_traceback(data):
         for _ in range(data.draw(st.integers(1, 4))):
             content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
         path.write_bytes(bytes(content[: data.draw(st.integers(1, len(content)))]))
-        try:
-            load_dataset(path)
-        except DataError as error:
-            assert str(error)
+        assert "\n" not in complaint_of(lambda: load_dataset(path))

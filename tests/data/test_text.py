@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from rankae.data import TextFeatures
 from rankae.errors import DataError
 
-WORDS = np.array(["the", "of", "apple", "red", "wine", "c++", "node.js", "x-ray", "café", "7zip", "blue", "sky", "tree", "green", "leaf"])
+WORDS = ["the", "of", "apple", "red", "wine", "c++", "node.js", "x-ray", "café", "7zip", "blue", "sky", "tree", "leaf"]
 
 
 @pytest.fixture(scope="module")

@@ -109,10 +109,9 @@ def test_fasttext_without_any_label_is_refused(read):
 
 def test_parquet(tmp_path):
     pyarrow = pytest.importorskip("pyarrow", reason="needs the extra 'parquet'")
-    import pyarrow.parquet
-
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra 'parquet'")
     table = pyarrow.table({"text": ["a", "b"], "labels": [["x", "y"], []]})
-    pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
+    parquet.write_table(table, tmp_path / "rows.parquet")
     assert rows_of(load_dataset(tmp_path / "rows.parquet")) == [("a", ["x", "y"]), ("b", [])]
     with pytest.raises(DataError, match="no column 'topics'"):
         load_dataset(tmp_path / "rows.parquet", label_column="topics")

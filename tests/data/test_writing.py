@@ -18,9 +18,14 @@ ROWS = Dataset(sp.csr_matrix(np.eye(2, dtype=np.float32)), texts=["a", "b"])
 def test_a_full_disk_leaves_the_old_file(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with pytest.raises(DataError, match="No space left on device.*nothing was changed"), written(path) as stream:
-        stream.write(b"half of the new")
-        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def fill_the_disk():
+        with written(path) as stream:
+            stream.write(b"half of the new")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(DataError, match="No space left on device.*nothing was changed"):
+        fill_the_disk()
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
 

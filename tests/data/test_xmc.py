@@ -170,6 +170,13 @@ def test_a_gzip_bomb_is_refused(read, monkeypatch):
         read(gzip.compress(b"0 1:1\n" * 1_000_000), "rows.txt.gz")
 
 
+@pytest.mark.parametrize("name", ["rows.txt.gz", "rows.jsonl.gz"])
+def test_a_bomb_without_line_ends_is_refused(read, monkeypatch, name):
+    monkeypatch.setattr("rankae.data.opening.MOST_LINE", 1 << 20)
+    with pytest.raises(DataError, match="longer than 1 MiB"):
+        read(gzip.compress(b"0" * 20_000_000), name)
+
+
 def test_the_repositorys_split_files(tmp_path):
     (tmp_path / "Delicious_data.txt").write_text("3 4 2\n0 0:1\n1 1:1\n0,1 2:1\n")
     (tmp_path / "delicious_trSplit.txt").write_text("1 3\n3 2\n")

@@ -18,8 +18,10 @@ _MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst
 # A file may unpack to this many bytes, and to this many times its own size once past the first few.
 # Real data seldom packs better than 30 : 1; a gzip bomb reaches 1,000 : 1.
 MOST_BYTES = 64 << 30
-MOST_RATIO = 200
+MOST_RATIO = 100
 FREE_BYTES = 64 << 20
+# A longer line is damage, or a bomb without line ends.
+MOST_LINE = 256 << 20
 BLOCK = 1 << 20
 
 
@@ -122,7 +124,7 @@ class _Limited(io.RawIOBase):
         super().close()
 
 
-def chunks_of_lines(stream: BinaryIO, size: int = 16 << 20) -> Iterator[bytes]:
+def chunks_of_lines(stream: BinaryIO, where: Source, size: int) -> Iterator[bytes]:
     """Whole lines in chunks of about `size` bytes; a byte order mark at the start is dropped."""
     rest, first = b"", True
     while block := stream.read(size):
@@ -134,6 +136,8 @@ def chunks_of_lines(stream: BinaryIO, size: int = 16 << 20) -> Iterator[bytes]:
             rest = block[end:]
         else:
             rest += block
+            if len(rest) > MOST_LINE:
+                raise DataError(f"{where}: a line is longer than {MOST_LINE >> 20} MiB")
     if rest:
         yield rest
 
@@ -145,7 +149,9 @@ def first_line(source: OpenStream) -> bytes:
 
 def text_lines(stream: BinaryIO, where: Source) -> Iterator[tuple[int, str]]:
     """(line number, text without its line end) for every line; broken UTF-8 is an error with its place."""
-    for number, line in enumerate(stream, 1):
+    for number, line in enumerate(iter(lambda: stream.readline(MOST_LINE), b""), 1):
+        if len(line) == MOST_LINE:
+            raise DataError(f"{where}, line {number}: the line is longer than {MOST_LINE >> 20} MiB")
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
         try:

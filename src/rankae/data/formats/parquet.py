@@ -66,15 +66,16 @@ def _column(
 
 
 def _record(
-    row: dict[str, Any], text: str | None, labels: str | None, separator: str | None, where: str, needed: bool
+    row: dict[str, Any], text_column: str | None, labels: str | None, separator: str | None, where: str, needed: bool
 ) -> Record:
-    if not isinstance(row[text], str):
-        raise DataError(f"{where}: {text!r} is {type(row[text]).__name__}, not a string")
+    text = row.get(text_column or "")
+    if not isinstance(text, str):
+        raise DataError(f"{where}: {text_column!r} is {type(text).__name__}, not a string")
     own = row.get(labels) if labels else None
     if own is None:
         if needed:
             raise DataError(f"{where}: there is no {labels!r}; give a list of labels, empty if there are none")
-        return Record(row[text], None)
+        return Record(text, None)
     if isinstance(own, str):
         separator = separator or next((s for s in SEPARATORS if s in own), ",")
         own = [label for part in own.split(separator) if (label := part.strip())]
@@ -82,4 +83,4 @@ def _record(
         own = [own]
     if any(isinstance(label, bool) or not isinstance(label, str | int) for label in own):
         raise DataError(f"{where}: labels must be strings or whole numbers")
-    return Record(row[text], [str(label) for label in own])
+    return Record(text, [str(label) for label in own])

@@ -80,7 +80,7 @@ Part = tuple[Header | None, sp.csr_matrix, sp.csr_matrix]
 def _parse(path: Source, chunk_size: int, n_features: int | None, n_labels: int | None) -> Iterator[Part]:
     """(header, labels, features) for every chunk of lines; always at least one, even of no rows."""
     with open_data(path) as stream:
-        chunks = chunks_of_lines(stream, chunk_size)
+        chunks = chunks_of_lines(stream, path, chunk_size)
         first = next(chunks, b"")
         line_end = first.find(b"\n") if b"\n" in first else len(first)
         header, line = None, 0

@@ -83,9 +83,8 @@ def test_clusters_and_learners_survive_a_file(tmp_path) -> None:
     random = np.random.default_rng(0)
     truth = random.integers(0, 6, 200)
     X = sp.csr_matrix(np.eye(6)[truth] + 0.2 * random.random((200, 6)))
-    model = Sleec(learners=2, clusters=3, neighbours=20, dim=4, cost=10.0, knn=5).fit(
-        X, sp.csr_matrix(np.eye(6)[truth])
-    )
+    model = Sleec(learners=2, clusters=3, neighbours=20, dim=4, cost=10.0, knn=5)
+    model.fit(X, sp.csr_matrix(np.eye(6)[truth]))
     columns, scores = model.top_columns(X, 3)
     assert np.mean(columns[:, 0] == truth) > 0.95
     model.save(tmp_path / "model")

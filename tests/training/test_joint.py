@@ -86,15 +86,8 @@ def test_a_resumed_run_ends_where_an_uninterrupted_one_does(tmp_path, with_valid
         train_joint(rows, labels, settings, checkpoint_dir=tmp_path, on_epoch=interrupt, **more)
     assert [file.name for file in tmp_path.iterdir()] == [NAME]
     epochs = []
-    resumed = train_joint(
-        rows,
-        labels,
-        settings,
-        checkpoint_dir=tmp_path,
-        resume=True,
-        on_epoch=lambda f: epochs.append(f["epoch"]),
-        **more,
-    )
+    more["on_epoch"] = lambda figures: epochs.append(figures["epoch"])
+    resumed = train_joint(rows, labels, settings, checkpoint_dir=tmp_path, resume=True, **more)
     assert epochs == [3, 4]
     assert [figures["epoch"] for figures in resumed.history] == [1, 2, 3, 4]
     for name, value in whole.arrays()[0].items():

@@ -46,11 +46,17 @@ class Bags:
 
     @classmethod
     def by_row_only(cls, rows: sp.csr_matrix) -> Bags:
-        """For prediction from tables of the whole vocabulary: words keep their numbers, the order by word is not kept."""
+        """For prediction from tables of the whole vocabulary: words keep their numbers, there is no order by word."""
         none = torch.empty(0, dtype=torch.int64)
-        starts, words = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False)
-        weights = np.asarray(rows.data)
-        return cls(*map(torch.from_numpy, (starts, words, weights)), none, none, none, none)
+        return cls(
+            row_starts=torch.from_numpy(rows.indptr.astype(np.int64)),
+            words=torch.from_numpy(rows.indices.astype(np.int32, copy=False)),
+            weights=torch.from_numpy(np.asarray(rows.data)),
+            distinct=none,
+            word_starts=none,
+            word_rows=none,
+            word_weights=none,
+        )
 
     def __len__(self) -> int:
         return len(self.row_starts) - 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,8 +25,8 @@ from rankae.network.label_decoder import LabelDecoder
 from rankae.network.label_encoder import LabelEncoder
 from rankae.network.top_k import top_k
 
-Rows = sp.csr_matrix | Sequence[np.ndarray]
-Batch = Bags | Documents
+Rows: TypeAlias = sp.csr_matrix | Sequence[np.ndarray]
+Batch: TypeAlias = Bags | Documents
 
 
 class RankNetwork(nn.Module):
@@ -58,17 +58,15 @@ class RankNetwork(nn.Module):
     @torch.no_grad()
     def codes(self, rows: Rows, batch: int = 1024) -> np.ndarray:
         """x_h = F(x) of every row, float32 [rows, h]."""
-        n = rows.shape[0] if sp.issparse(rows) else len(rows)
-        out = np.empty((n, self.shape.code_size), dtype=np.float32)
-        for part in _blocks(n, batch):
+        out = np.empty((count_rows(rows), self.shape.code_size), dtype=np.float32)
+        for part in _blocks(len(out), batch):
             out[part] = self._codes(rows[part]).cpu().numpy()
         return out
 
     @torch.no_grad()
     def scores(self, rows: Rows, batch: int = 1024) -> Iterator[np.ndarray]:
         """Scores of all labels, one block of rows after the other."""
-        n = rows.shape[0] if sp.issparse(rows) else len(rows)
-        for part in _blocks(n, batch):
+        for part in _blocks(count_rows(rows), batch):
             y = self.D(self._codes(rows[part]))
             yield (torch.sigmoid(y) if self.shape.scores == "sigmoid" else y).cpu().numpy()
 
@@ -123,6 +121,10 @@ class RankNetwork(nn.Module):
             return self.F(Bags.from_csr(rows).to(self.device))
         pooled = self.F.attention.pool_with(self._gates, self.F.word_vectors, Bags.by_row_only(rows))
         return self.F.FC(pooled)
+
+
+def count_rows(rows: Rows) -> int:
+    return rows.shape[0] if sp.issparse(rows) else len(rows)  # type: ignore[union-attr]
 
 
 def _blocks(n: int, size: int) -> Iterator[slice]:

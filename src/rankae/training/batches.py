@@ -35,7 +35,7 @@ def epoch_batches(
 def _read(rows: Rows, part: np.ndarray, word_dropout: float, random: np.random.Generator) -> Batch:
     if not sp.issparse(rows):
         return Documents.from_sequences([_dropped(rows[i], word_dropout, random) for i in part])
-    chosen = rows[part]
+    chosen: sp.csr_matrix = rows[part]  # type: ignore[call-overload]
     if word_dropout:
         chosen.data *= (random.random(chosen.nnz) >= word_dropout) / np.float32(1 - word_dropout)
         chosen.eliminate_zeros()

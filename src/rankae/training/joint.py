@@ -98,7 +98,7 @@ class JointTraining:
         self.best_epoch, self.best_score = 0, -1.0
         tables = _row_tables(network)
         others = [p for p in network.parameters() if all(p is not table for table in tables)]
-        common = {"lr": settings.learning_rate, "weight_decay": settings.decay}
+        common: dict[str, Any] = {"lr": settings.learning_rate, "weight_decay": settings.decay}
         self.optimizers: dict[str, torch.optim.Optimizer] = {"dense": torch.optim.AdamW(others, fused=True, **common)}
         if tables:
             self.optimizers["rows"] = RowAdam(tables, **common)
@@ -221,8 +221,10 @@ def _new_network(
 ) -> RankNetwork:
     if word_vectors is not None:
         words = len(word_vectors)
-    if words is None:
-        words = rows.shape[1] if sp.issparse(rows) else 1 + max((int(r.max()) for r in rows if len(r)), default=0)
+    if words is None and sp.issparse(rows):
+        words = rows.shape[1]  # type: ignore[union-attr]
+    elif words is None:
+        words = 1 + max((int(tokens.max()) for tokens in rows if len(tokens)), default=0)
     network = RankNetwork(settings.architecture(words, labels.shape[1]))
     vectors = None if word_vectors is None else torch.as_tensor(word_vectors, dtype=torch.float32)
     initialise(network, settings.seed, vectors)

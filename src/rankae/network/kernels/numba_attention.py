@@ -73,24 +73,46 @@ def _run(kernel: Any, *tensors: Tensor) -> None:
     across_threads(kernel, *(t.detach().numpy() for t in tensors))
 
 
-class _GatedSum(torch.autograd.Function):
-    """sum over a row's tokens of v e * sigmoid(|v| g), with gradients for e and g."""
+def _signed_squeeze(vectors: Tensor, F1: Tensor, both_signs: bool) -> Tensor:
+    """relu(F1 e) and, if there are negative weights, relu(-F1 e): [1 or 2, words, C / r]."""
+    squeezed = vectors @ F1.T
+    return torch.relu_(torch.stack([squeezed, -squeezed]) if both_signs else squeezed[None])
+
+
+def word_gates(vectors: Tensor, F1: Tensor, F2: Tensor, both_signs: bool) -> Tensor:
+    """g of each word for positive and, if asked, for negative weights: [1 or 2, words, C]."""
+    return _signed_squeeze(vectors, F1, both_signs) @ F2.T
+
+
+def gated_sum(vectors: Tensor, gates: Tensor, bags: Bags) -> Tensor:
+    """Each row's sum of v e * sigmoid(|v| g), from gates at hand: what a network does once it no longer changes."""
+    pooled = vectors.new_empty(len(bags), vectors.shape[1])
+    _run(_attend, bags.row_starts, bags.words, bags.weights.to(vectors.dtype), vectors, gates, pooled)
+    return pooled
+
+
+class _DualAttention(torch.autograd.Function):
+    """The gates are part of it, so that their gradient is added to that of the vectors in place."""
 
     @staticmethod
-    def forward(ctx: Any, vectors: Tensor, gates: Tensor, bags: Bags) -> Tensor:
-        ctx.save_for_backward(vectors, gates)
+    def forward(ctx: Any, vectors: Tensor, F1: Tensor, F2: Tensor, bags: Bags) -> Tensor:
+        squeezed = _signed_squeeze(vectors, F1, bags.has_negative_weights)
+        gates = squeezed @ F2.T
+        ctx.save_for_backward(vectors, F1, F2, squeezed, gates)
         ctx.bags = bags
-        pooled = vectors.new_empty(len(bags), vectors.shape[1])
-        _run(_attend, bags.row_starts, bags.words, bags.weights.to(vectors.dtype), vectors, gates, pooled)
-        return pooled
+        return gated_sum(vectors, gates, bags)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        bags, tables = ctx.bags, ctx.saved_tensors
-        grads = [torch.empty_like(table) for table in tables]
-        weights = bags.word_weights.to(grad.dtype)
-        _run(_attend_backward, bags.word_starts, bags.word_rows, weights, *tables, grad.contiguous(), *grads)
-        return *grads, None
+        bags, (vectors, F1, F2, squeezed, gates) = ctx.bags, ctx.saved_tensors
+        grad_vectors, grad_gates = torch.empty_like(vectors), torch.empty_like(gates)
+        tokens = (bags.word_starts, bags.word_rows, bags.word_weights.to(grad.dtype))
+        _run(_attend_backward, *tokens, vectors, gates, grad.contiguous(), grad_vectors, grad_gates)
+        grad_squeezed = (grad_gates @ F2).mul_(squeezed > 0)
+        if len(squeezed) == 2:
+            grad_squeezed[0] -= grad_squeezed[1]
+        grad_vectors.addmm_(grad_squeezed[0], F1)
+        return grad_vectors, grad_squeezed[0].T @ vectors, grad_gates.flatten(0, 1).T @ squeezed.flatten(0, 1), None
 
 
 class _WeightedSum(torch.autograd.Function):
@@ -113,20 +135,8 @@ class _WeightedSum(torch.autograd.Function):
         return grad_vectors, None
 
 
-def word_gates(vectors: Tensor, F1: Tensor, F2: Tensor, both_signs: bool) -> Tensor:
-    """g = F2 relu(F1 e) for each word, then g = F2 relu(-F1 e) if there are negative weights: [1 or 2, words, C]."""
-    squeezed = vectors @ F1.T
-    signed = torch.stack([squeezed, -squeezed]) if both_signs else squeezed[None]
-    return torch.relu(signed) @ F2.T
-
-
 def dual_attention(vectors: Tensor, F1: Tensor, F2: Tensor, bags: Bags) -> Tensor:
-    return gated_sum(vectors, word_gates(vectors, F1, F2, bags.has_negative_weights), bags)
-
-
-def gated_sum(vectors: Tensor, gates: Tensor, bags: Bags) -> Tensor:
-    """`dual_attention` with the gates at hand, as they are once a network no longer changes."""
-    return _GatedSum.apply(vectors.contiguous(), gates.contiguous(), bags)
+    return _DualAttention.apply(vectors.contiguous(), F1, F2, bags)
 
 
 def weighted_sum(vectors: Tensor, bags: Bags) -> Tensor:

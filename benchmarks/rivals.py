@@ -53,6 +53,8 @@ PUBLISHED: dict[str, dict[str, tuple[float, float, float]]] = {
 SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
     ("sleec", "bibtex"): {"learners": 1, "clusters": 1, "neighbours": 250, "dim": 100, "cost": 0.2, "knn": 25},
     ("sleec", "delicious"): {"learners": 1, "clusters": 1, "neighbours": 500, "dim": 100, "cost": 0.1, "knn": 70},
+    ("xml-cnn", "tmdb-plots"): {"glove": "glove/glove.6B.100d.top50k.txt.xz"},
+    ("xml-cnn", "debtags"): {"glove": "glove/glove.6B.100d.top50k.txt.xz"},
 }
 
 
@@ -82,7 +84,9 @@ def run_cell(method: str, data: str, seed: int) -> dict[str, Any]:
     train, test = load_dataset(data, "train"), load_dataset(data, "test")
     if train.label_names is not None:
         test = test.aligned_to(train.label_names)
-    model = rivals.create(method, **SETTINGS.get((method, data), {}))
+    settings = SETTINGS.get((method, data), {})
+    in_data_folder = {"glove": os.path.join(os.environ["RANKAE_DATA"], settings["glove"])} if "glove" in settings else {}
+    model = rivals.create(method, **settings | in_data_folder)
     if _is_random(method):
         model.set_params(random_state=seed)
     start = time.perf_counter()
@@ -100,7 +104,7 @@ def run_cell(method: str, data: str, seed: int) -> dict[str, Any]:
         "method": method,
         "data": data,
         "seed": seed,
-        "settings": SETTINGS.get((method, data), {}),
+        "settings": settings,
         "scores": {name: round(float(measured[name]), 3) for name in SHOWN},
         "train_seconds": round(train_seconds, 2),
         "predict_ms_per_row": round(1000 * predict_seconds / len(test), 4),

@@ -23,7 +23,7 @@ def load_dataset(source: str | Path, split: str = "train", format: str | None = 
     Parameters
     ----------
     source : a folder with train.*, test.* and perhaps dev.*; a single file; or the name of a known data set.
-    split : "train", "test" or "dev"; a single file has only "train".
+    split : "train", "test" or "dev" of a folder; a single file is read whichever is asked for.
     format : the file's format, if its name does not tell.
     options : for the format's reader, such as text_column and label_column for CSV.
     """

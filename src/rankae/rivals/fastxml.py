@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.base import LabelRanker
+from rankae.rivals._limits import above, at_least
 from rankae.rivals._trees.forest import Forest, forest_top, grow_forest
 from rankae.rivals._votes import popular_labels
 
@@ -51,6 +52,8 @@ class FastXML(LabelRanker):
         self.random_state = random_state
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
+        at_least(self, trees=1, max_leaf=1, labels_per_leaf=1)
+        above(self, cost=0, tolerance=0)
         self.popular_ = popular_labels(labels)
         self.forest_, self.roots_ = grow_forest(
             rows,

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from rankae.base import LabelRanker
 from rankae.progress import bar
+from rankae.rivals._limits import above, at_least
 from rankae.rivals._pdsparse.rounds import play_round, share_right, zero_dual
 from rankae.rivals._pdsparse.weight_rows import empty_rows, only_support, shrunk_matrix
 from rankae.rivals._ranked import rank_in_blocks
@@ -56,6 +57,8 @@ class PDSparse(LabelRanker):
         self.random_state = random_state
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
+        at_least(self, l1=0, max_rounds=0, patience=1, held_out=0, last_rounds=0)
+        above(self, cost=0)
         random = np.random.default_rng(self.random_state)
         rows, n_labels, l1 = unit_rows(rows), labels.shape[1], np.float32(self.l1)
         data = (rows.indptr, rows.indices, rows.data, labels.indptr, labels.indices, n_labels)

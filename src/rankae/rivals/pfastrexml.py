@@ -10,6 +10,7 @@ from numba import njit
 from sklearn.preprocessing import normalize
 
 from rankae.metrics.propensity import A, B, inverse_propensities
+from rankae.rivals._limits import at_least
 from rankae.rivals._trees.forest import collect_votes
 from rankae.rivals._unit_rows import row_lengths, unit_rows
 from rankae.rivals._votes import in_chunks, rank_votes
@@ -55,6 +56,7 @@ class PfastreXML(FastXML):
         self.propensity_b = propensity_b
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
+        at_least(self, alpha=0, gamma=0, propensity_a=0, propensity_b=0)
         super()._fit(rows, labels)
         self.centres_ = sp.csr_matrix(normalize(labels.T, norm="l1") @ unit_rows(rows))
 

@@ -10,6 +10,7 @@ from numba import njit
 
 from rankae.base import LabelRanker
 from rankae.progress import track
+from rankae.rivals._limits import above, at_least
 from rankae.rivals._sleec.clusters import cluster_centres, nearest_centre
 from rankae.rivals._sleec.embedding import embed_pairs
 from rankae.rivals._sleec.label_neighbours import label_gram
@@ -84,6 +85,8 @@ class Sleec(LabelRanker):
         self.random_state = random_state
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
+        at_least(self, learners=1, clusters=1, neighbours=1, dim=1, knn=1)
+        above(self, cost=0)
         random = np.random.default_rng(self.random_state)
         self.popular_ = popular_labels(labels)
         # A row without labels has no label neighbours, and nothing to say when asked as one.

@@ -1,0 +1,24 @@
+"""Parameters that are out of range are told apart at `fit`, in one sentence, before any work is done."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+from rankae.base import LabelRanker
+from rankae.errors import RankaeError
+
+
+def at_least(model: LabelRanker, **limits: float) -> None:
+    """Refuse a parameter that is smaller than its limit, or no number; None means that the method chooses."""
+    for name, limit in limits.items():
+        value = getattr(model, name)
+        if value is not None and not (isinstance(value, Real) and value >= limit):
+            raise RankaeError(f"{model.method}: {name} must be at least {limit}, but it is {value!r}")
+
+
+def above(model: LabelRanker, **limits: float) -> None:
+    """Refuse a parameter that is not larger than its limit, or no number."""
+    for name, limit in limits.items():
+        value = getattr(model, name)
+        if not (isinstance(value, Real) and value > limit):
+            raise RankaeError(f"{model.method}: {name} must be above {limit}, but it is {value!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+import numpy as np
 
 from rankae.base import LabelRanker
 from rankae.errors import RankaeError
@@ -12,7 +12,7 @@ def at_least(model: LabelRanker, **limits: float) -> None:
     """Refuse a parameter that is smaller than its limit, or no number; None means that the method chooses."""
     for name, limit in limits.items():
         value = getattr(model, name)
-        if value is not None and not (isinstance(value, Real) and value >= limit):
+        if value is not None and not (isinstance(value, int | float | np.number) and value >= limit):
             raise RankaeError(f"{model.method}: {name} must be at least {limit}, but it is {value!r}")
 
 
@@ -20,5 +20,5 @@ def above(model: LabelRanker, **limits: float) -> None:
     """Refuse a parameter that is not larger than its limit, or no number."""
     for name, limit in limits.items():
         value = getattr(model, name)
-        if not (isinstance(value, Real) and value > limit):
+        if not (isinstance(value, int | float | np.number) and value > limit):
             raise RankaeError(f"{model.method}: {name} must be above {limit}, but it is {value!r}")

@@ -114,3 +114,12 @@ def test_bilstm_reads_documents_and_ignores_padding() -> None:
     assert np.abs(network.codes([documents[0][::-1]]) - together[0]).max() > 1e-4  # it reads in order
     with torch.no_grad():
         np.testing.assert_allclose(together[1], network.F.FC.bias, atol=1e-6)  # an empty document has no words
+
+
+def test_one_row_alone_scores_as_in_company(rows: sp.csr_matrix) -> None:
+    network = network_of()
+    columns, scores = network.top(rows, 5)
+    for i in range(rows.shape[0]):
+        alone, its_scores = network.top(rows[i], 5)
+        assert np.array_equal(alone[0], columns[i])
+        np.testing.assert_allclose(its_scores[0], scores[i], rtol=1e-5, atol=1e-6)

@@ -42,7 +42,7 @@ class RankNetwork(nn.Module):
         self.E = LabelEncoder(shape.labels, shape.code_size, shape.activation)
         self.D = LabelDecoder(shape.code_size, shape.labels, shape.activation)
         self.history: list[dict[str, Any]] = []
-        self._gates: Tensor | None = None
+        self._forget_constants()
 
     @property
     def device(self) -> torch.device:
@@ -77,17 +77,18 @@ class RankNetwork(nn.Module):
         if self.shape.activation == "linear":
             columns, scores = top_k(codes, *self.folded_decoder(), k)
         else:
-            hidden = self.D.hidden(torch.from_numpy(codes).to(self.device)).cpu().numpy()
-            table, bias = self.D.label_vectors.cpu().numpy(), self.D.label_bias.cpu().numpy()
-            columns, scores = top_k(hidden, table, bias, k)
+            hidden = self.D.hidden(torch.from_numpy(codes).to(self.device))
+            columns, scores = top_k(*map(_array, (hidden, self.D.label_vectors, self.D.label_bias)), k)
         if self.shape.scores == "sigmoid":
             scores = 1 / (1 + np.exp(-scores))
         return columns, scores
 
     def folded_decoder(self) -> tuple[np.ndarray, np.ndarray]:
         """A linear D as one table [L, h] and one bias [L]: score = table @ code + bias."""
-        table, bias = self.D.folded()
-        return table.cpu().numpy(), bias.cpu().numpy()
+        if self._folded is None or self.training:
+            table, bias = self.D.folded()
+            self._folded = _array(table), _array(bias)
+        return self._folded
 
     # The model file ------------------------------------------------------------------------------------------
 
@@ -104,23 +105,32 @@ class RankNetwork(nn.Module):
         network.load_state_dict(values, assign=True)
         return network.eval()
 
-    # What does not change between two steps of training ----------------------------------------------------------
+    # Tables that stay the same until training goes on ----------------------------------------------------------
 
     def train(self, mode: bool = True) -> Self:
-        self._gates = None
+        self._forget_constants()
         return super().train(mode)
+
+    def _forget_constants(self) -> None:
+        self._gates: Tensor | None = None
+        self._folded: tuple[np.ndarray, np.ndarray] | None = None
 
     def _codes(self, rows: Rows) -> Tensor:
         if not isinstance(self.F, FeatureEmbedding):
             return self.F(Documents.from_sequences(rows).to(self.device))  # type: ignore[arg-type]
         if self.training:
             return self.F(Bags.from_csr(rows).to(self.device))
-        if self._gates is None:
-            self._gates = self.F.attention.gates(self.F.word_vectors, both_signs=True)
-        if self._gates is None:
-            return self.F(Bags.from_csr(rows).to(self.device))
-        pooled = self.F.attention.pool_with(self._gates, self.F.word_vectors, Bags.by_row_only(rows))
-        return self.F.FC(pooled)
+        table, attention, bags = self.F.word_vectors, self.F.attention, Bags.by_row_only(rows).to(self.device)
+        signs = 2 if bags.has_negative_weights else 1
+        if self._gates is None or len(self._gates) < signs:
+            self._gates = attention.gates(table, both_signs=signs == 2)
+        return self.F.FC(
+            attention(table, bags) if self._gates is None else attention.pool_with(self._gates, table, bags)
+        )
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().cpu().numpy()
 
 
 def count_rows(rows: Rows) -> int:

@@ -23,8 +23,9 @@ def across_threads(kernel: Callable[..., Any], starts: np.ndarray, *arguments: A
 
     starts : row i holds the tokens starts[i]:starts[i + 1].
     """
-    rows, parts = len(starts) - 1, torch.get_num_threads()
-    if parts == 1:
+    rows = len(starts) - 1
+    parts = min(rows, torch.get_num_threads())
+    if parts <= 1:
         kernel(0, rows, starts, *arguments)
         return
     even = np.arange(1, parts) * starts[-1] // parts

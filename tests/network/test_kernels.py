@@ -92,14 +92,6 @@ def test_other_number_types_fall_back_to_plain_torch() -> None:
     torch.testing.assert_close(kernels.dual_attention(*inputs, bags), reference.dual_attention(*inputs, bags))
 
 
-def test_without_numba_everything_runs_on_plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    bags = Bags.from_csr(rows_of("random"))
-    inputs = parameters(len(bags.distinct))
-    expected = reference.dual_attention(*inputs, bags)
-    monkeypatch.setattr(kernels, "fused", None)
-    assert torch.equal(kernels.dual_attention(*inputs, bags), expected)
-
-
 def test_float32_sigmoid_is_accurate_and_bounded() -> None:
     from numba import njit
 

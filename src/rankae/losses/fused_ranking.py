@@ -119,7 +119,8 @@ def _finish(
                 loss[i] += short
                 against += 1
                 pull += 1
-            _add_scaled(-pull * share, i, columns[p], z, table, grad_z, grad_table, grad_bias)
+            if pull > 0:
+                _add_scaled(-pull * share, i, columns[p], z, table, grad_z, grad_table, grad_bias)
         if against:
             _add_scaled(against * share, i, highest[i], z, table, grad_z, grad_table, grad_bias)
 

@@ -31,7 +31,7 @@ class DualAttention(nn.Module):
 
     def gates(self, table: Tensor, both_signs: bool) -> Tensor | None:
         """What the gate needs of each word of the vocabulary, for a network that no longer changes."""
-        if self.F1 is None or self.F2 is None or fused is None or table.device.type != "cpu":
+        if self.F1 is None or self.F2 is None or table.device.type != "cpu":
             return None
         return fused.word_gates(table, self.F1, self.F2, both_signs)
 

@@ -8,10 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-try:
-    from rankae.network.kernels import numba_adam
-except ImportError:  # a platform without numba
-    numba_adam = None  # type: ignore[assignment]
+from rankae.network.kernels import numba_adam
 
 
 class RowAdam(torch.optim.Optimizer):
@@ -46,14 +43,15 @@ class RowAdam(torch.optim.Optimizer):
             state["square"] = torch.zeros_like(table)
         rows, values = grad.indices()[0], grad.values()
         numbers = (group["lr"], *group["betas"], group["eps"], group["weight_decay"])
-        update = numba_adam.update_rows if numba_adam is not None and table.device.type == "cpu" else _update_rows
+        update = numba_adam.update_rows if table.device.type == "cpu" else update_rows
         update(table, state["mean"], state["square"], state["steps"], rows, values, *numbers)
 
 
-def _update_rows(
+def update_rows(
     table: Tensor, mean: Tensor, square: Tensor, steps: Tensor, rows: Tensor, grad: Tensor,
     lr: float, beta1: float, beta2: float, eps: float, decay: float,
 ) -> None:  # fmt: skip
+    """A step of Adam for table[rows] on any device; `numba_adam` does the same on the CPU in one pass."""
     steps[rows] += 1
     t = steps[rows].to(grad.dtype)[:, None]
     mean[rows] = m = beta1 * mean[rows] + (1 - beta1) * grad

@@ -1,4 +1,4 @@
-"""What the network's hot loops run on: fused loops on the CPU, plain torch on any other device."""
+"""What the network's hot loops run on: fused loops on the CPU, plain torch for any other device or number type."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ import torch
 from torch import Tensor
 
 from rankae.network.bags import Bags
+from rankae.network.kernels import numba_attention as fused
 from rankae.network.kernels import reference
 from rankae.network.kernels.rows import take_rows
-
-try:
-    from rankae.network.kernels import numba_attention as fused
-except ImportError:  # a platform without numba
-    fused = None  # type: ignore[assignment]
 
 __all__ = ["dual_attention", "fused", "reference", "take_rows", "weighted_sum"]
 
@@ -37,5 +33,5 @@ def weighted_sum(vectors: Tensor, bags: Bags) -> Tensor:
 
 
 def _kernels_for(vectors: Tensor) -> ModuleType:
-    runs_fused = vectors.device.type == "cpu" and vectors.dtype in (torch.float32, torch.float64)
-    return fused if fused is not None and runs_fused else reference
+    compiled = vectors.device.type == "cpu" and vectors.dtype in (torch.float32, torch.float64)
+    return fused if compiled else reference

@@ -8,13 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, help="Look at data, fetch it, make it, convert it.")
+from rankae.cli.options import Data, FormatName, Json, LabelColumn, LabelSeparator, TextColumn, given
+from rankae.cli.tables import print_table
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
-TextColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the text is (CSV: a,b joins two).")]
-LabelColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the labels are.")]
-LabelSeparator = Annotated[str | None, typer.Option(help="CSV: what stands between labels.")]
-FormatName = Annotated[str | None, typer.Option("--format", help="The input's format, if its name does not tell.")]
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Look at data, fetch it, make it, convert it.")
 
 
 @app.command("list")
@@ -52,12 +49,12 @@ def list_known(json: Json = False) -> None:
         ]
         for r in rows
     ]
-    _print_table("Known data sets", columns, cells)
+    print_table("Known data sets", columns, cells)
 
 
 @app.command()
 def info(
-    data: Annotated[str, typer.Argument(help="A folder, a file, or the name of a known data set.")],
+    data: Data,
     json: Json = False,
     format: FormatName = None,
     text_column: TextColumn = None,
@@ -67,7 +64,7 @@ def info(
     """Table 1 of the paper for any data, and where counts differ from the published ones."""
     from rankae.data.info import describe
 
-    options = _options(text_column=text_column, label_column=label_column, label_separator=label_separator)
+    options = given(text_column=text_column, label_column=label_column, label_separator=label_separator)
     facts = describe(data, format=format, **options)
     if json:
         typer.echo(json_module.dumps(facts))
@@ -83,10 +80,10 @@ def info(
         *([f"{split} rows without labels", f"{n:,}"] for split, n in facts["rows_without_labels"].items()),
         ["labels unseen in train", f"{facts['labels_unseen_in_train']:,}"],
     ]
-    _print_table(facts["name"], ["count", "value"], cells)
+    print_table(facts["name"], ["count", "value"], cells)
     most = max(facts["label_frequency"].values(), default=0)
     bars = [[span, f"{n:,}", "█" * round(40 * n / max(1, most))] for span, n in facts["label_frequency"].items()]
-    _print_table("labels by training rows", ["rows", "labels", ""], bars)
+    print_table("labels by training rows", ["rows", "labels", ""], bars, left=(0, 2))
     for difference in facts["differs"]:
         typer.echo(f"differs from what was published: {difference}")
     if facts["note"]:
@@ -168,7 +165,7 @@ def convert(
     from rankae.data.writing import write_dataset
 
     format_of_name(str(out))  # a wrong ending is told before the reading, not after
-    options = _options(text_column=text_column, label_column=label_column, label_separator=label_separator)
+    options = given(text_column=text_column, label_column=label_column, label_separator=label_separator)
     data = load_dataset(source, split, format=format, **options)
     if words and data.texts is not None:
         text = TextFeatures()
@@ -178,25 +175,9 @@ def convert(
     typer.echo(json_module.dumps(shown) if json else f"{out}: {len(data):,} rows, {data.n_labels:,} labels")
 
 
-def _options(**given: str | None) -> dict[str, str]:
-    return {name: value for name, value in given.items() if value is not None}
-
-
 def _count(n: int | None) -> str:
     return "-" if n is None else f"{n:,}"
 
 
 def _yes(fact: Any) -> str:
     return "yes" if fact else "-"
-
-
-def _print_table(title: str, columns: list[str], cells: list[list[str]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left")
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="right" if i > 0 and column else "left")
-    for row in cells:
-        table.add_row(*row)
-    Console().print(table)

@@ -1,0 +1,84 @@
+"""From the shell to a command and back: the root command, exit codes, and one sentence for every mistake."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from rankae.cli.lazy_group import LazyGroup
+from rankae.errors import RankaeError
+
+MISTAKE, INTERRUPTED, READER_LEFT = 2, 130, 141  # the last two are what a shell reports for SIGINT and SIGPIPE
+
+# click's class, wherever this version of typer keeps its click
+UsageError: Any = typer.BadParameter.__base__
+
+# Plain help: rich would double the time that `--help` takes.
+app = typer.Typer(cls=LazyGroup, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from rankae import __version__
+
+        typer.echo(f"rankae {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def rankae(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Extreme multi-label classification: Rank-AE, its rivals, and what it takes to train and compare them.
+
+    DATA is a folder with train.* and test.*, a single file, or the name of a known data set (see `rankae data list`).
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    """The entry point of the installed command."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and give its exit code; a user's mistake is one sentence on stderr."""
+    try:
+        # `obj` reaches a command as context.obj: train needs its own command line to say how to resume.
+        code = typer.main.get_command(app)(list(arguments), "rankae", standalone_mode=False, obj=list(arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (`| head`) has gone: nothing is wrong, and the interpreter must not flush into the void at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_LEFT
+    except UsageError as error:
+        return _mistake(_usage_sentence(error))
+    except RankaeError as error:
+        return _mistake(str(error))
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _mistake(f"{place}{error.strerror or error}")
+    except MemoryError:
+        return _mistake("there is not enough memory for this; use fewer rows, or a larger machine")
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    return code if isinstance(code, int) else 0
+
+
+def _mistake(sentence: str) -> int:
+    print(f"rankae: {' '.join(sentence.split())}", file=sys.stderr)
+    return MISTAKE
+
+
+def _usage_sentence(error: Any) -> str:
+    command = error.ctx.command_path if error.ctx else "rankae"
+    what = "a command is missing" if type(error).__name__ == "NoArgsIsHelpError" else error.format_message()
+    return f"{what.rstrip('.')}; see `{command} --help`"

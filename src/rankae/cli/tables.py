@@ -1,0 +1,31 @@
+"""Tables on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def print_table(title: str, columns: Sequence[str], cells: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> None:
+    """Print a table; columns of figures stand right, those numbered in `left` (names, bars) stand left."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left")
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i in left else "right")
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row))  # Text: brackets in a label's name are no markup
+    Console().print(table)
+
+
+def print_measures(title: str, measures: Mapping[str, Mapping[str, Any]], places: Sequence[int]) -> None:
+    """P@k, nDCG@k and PSP@k of one or more models, a line each, as the paper's tables have them."""
+    columns = [f"{name}@{k}" for name in ("P", "nDCG", "PSP") for k in places]
+    columns = [column for column in columns if any(column in found for found in measures.values())]
+    cells = [
+        [model, *(f"{found[column]:.2f}" if column in found else "-" for column in columns)]
+        for model, found in measures.items()
+    ]
+    print_table(title, ["", *columns], cells)

@@ -35,6 +35,9 @@ class RankNetwork(nn.Module):
     history : one dict of figures for each epoch of training.
     """
 
+    _gates: Tensor | None
+    _folded: tuple[np.ndarray, np.ndarray] | None
+
     def __init__(self, shape: Architecture) -> None:
         super().__init__()
         self.shape = shape
@@ -78,7 +81,7 @@ class RankNetwork(nn.Module):
             columns, scores = top_k(codes, *self.folded_decoder(), k)
         else:
             hidden = self.D.hidden(torch.from_numpy(codes).to(self.device))
-            columns, scores = top_k(*map(_array, (hidden, self.D.label_vectors, self.D.label_bias)), k)
+            columns, scores = top_k(_array(hidden), _array(self.D.label_vectors), _array(self.D.label_bias), k)
         if self.shape.scores == "sigmoid":
             scores = 1 / (1 + np.exp(-scores))
         return columns, scores
@@ -112,8 +115,7 @@ class RankNetwork(nn.Module):
         return super().train(mode)
 
     def _forget_constants(self) -> None:
-        self._gates: Tensor | None = None
-        self._folded: tuple[np.ndarray, np.ndarray] | None = None
+        self._gates = self._folded = None
 
     def _codes(self, rows: Rows) -> Tensor:
         if not isinstance(self.F, FeatureEmbedding):
@@ -124,9 +126,9 @@ class RankNetwork(nn.Module):
         signs = 2 if bags.has_negative_weights else 1
         if self._gates is None or len(self._gates) < signs:
             self._gates = attention.gates(table, both_signs=signs == 2)
-        return self.F.FC(
-            attention(table, bags) if self._gates is None else attention.pool_with(self._gates, table, bags)
-        )
+        if self._gates is None:  # there is no channel attention, or it runs on another device
+            return self.F.FC(attention(table, bags))
+        return self.F.FC(attention.pool_with(self._gates, table, bags))
 
 
 def _array(tensor: Tensor) -> np.ndarray:

@@ -85,8 +85,8 @@ def run_cell(method: str, data: str, seed: int) -> dict[str, Any]:
     if train.label_names is not None:
         test = test.aligned_to(train.label_names)
     settings = SETTINGS.get((method, data), {})
-    in_data_folder = {"glove": os.path.join(os.environ["RANKAE_DATA"], settings["glove"])} if "glove" in settings else {}
-    model = rivals.create(method, **settings | in_data_folder)
+    at_home = {"glove": os.path.join(os.environ["RANKAE_DATA"], settings["glove"])} if "glove" in settings else {}
+    model = rivals.create(method, **settings | at_home)
     if _is_random(method):
         model.set_params(random_state=seed)
     start = time.perf_counter()

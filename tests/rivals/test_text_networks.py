@@ -69,10 +69,11 @@ def test_filters_slide_over_words_and_keep_the_strongest_window() -> None:
 
 
 def test_words_are_numbered_by_frequency_and_cut() -> None:
-    words = WordIds.learn(["b b a", "A c"], size=2, longest=3)
-    assert words.words == ["a", "b"]
+    words = WordIds.learn(["b b a", "A c", "b"], size=2, longest=3)
+    assert words.words == ["b", "a"], "c occurs once"
+    assert WordIds.learn(["b b b a a c c"], size=2, longest=3).words == ["b", "a"], "room for two"
     texts = words.read(["b c a a", "", "zzz"])
-    assert texts.padded(np.array([0, 1, 2])).tolist() == [[3, UNKNOWN, 2], [0, 0, 0], [UNKNOWN, 0, 0]]
+    assert texts.padded(np.array([0, 1, 2])).tolist() == [[2, UNKNOWN, 3], [0, 0, 0], [UNKNOWN, 0, 0]]
     assert WordIds.from_array(words.to_array(), 3).words == words.words
 
 

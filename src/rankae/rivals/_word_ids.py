@@ -32,9 +32,14 @@ class WordIds:
 
     @classmethod
     def learn(cls, texts: Iterable[str], size: int, longest: int) -> Self:
-        """The `size` most frequent words of the texts; equally frequent ones in the order of the alphabet."""
+        """The `size` most frequent words of the texts; equally frequent ones in the order of the alphabet.
+
+        A word seen once only serves to recognise its row again, so it is left out, and teaches the network what
+        an unknown word looks like.
+        """
         counts = Counter(word for tokens in tokens_of(texts) for word in tokens)
-        return cls(sorted(counts, key=lambda word: (-counts[word], word))[:size], longest)
+        frequent = [word for word, count in counts.items() if count > 1] or list(counts)
+        return cls(sorted(frequent, key=lambda word: (-counts[word], word))[:size], longest)
 
     def __len__(self) -> int:
         return FIRST_WORD + len(self.words)

@@ -49,6 +49,8 @@ class BowCNNNetwork(nn.Module):
 class BowCNN(TextNetwork):
     """Bow-CNN on raw text, trained by SGD on square loss.
 
+    The authors' rate of 0.5 makes scores swing from epoch to epoch on thousands of rows; 0.1 does not.
+
     Parameters
     ----------
     vocabulary : most frequent words that are read.
@@ -73,12 +75,12 @@ class BowCNN(TextNetwork):
         stride: int = 2,
         units: int = 1000,
         parts: int = 10,
-        learning_rate: float = 0.5,
+        learning_rate: float = 0.1,
         momentum: float = 0.9,
         weight_decay: float = 1e-4,
-        epochs: int = 100,
+        epochs: int = 30,
         batch_size: int = 100,
-        patience: int = 10,
+        patience: int = 5,
         device: str = "auto",
         random_state: Any = None,
     ) -> None:

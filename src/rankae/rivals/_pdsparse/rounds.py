@@ -58,6 +58,7 @@ def play_round(
 ) -> WeightRows:
     """Improve dual and weights by the rows in `order`; with `grows` false, weights that are absent stay absent."""
     scores = np.empty(n_labels, dtype=np.float32)
+    known = np.zeros(n_labels, dtype=np.bool_)
     for i in order:
         feature = row_feature[row_start[i] : row_start[i + 1]]
         x = row_value[row_start[i] : row_start[i + 1]]
@@ -69,7 +70,7 @@ def play_round(
             continue
         scores[:] = 0.0
         add_scores(weights, feature, x, l1, scores)
-        n_active = _add_violator(scores, positives, dual.label[i], dual.negative[i], dual.n_active[i])
+        n_active = _add_violator(scores, positives, dual.label[i], dual.negative[i], dual.n_active[i], known)
         if n_active == 0:
             continue
 
@@ -93,19 +94,34 @@ def play_round(
 
 
 @njit(cache=True, nogil=True)
-def _add_violator(scores, positives, active, held, n_active) -> int:
-    """Add the best-scored label that is neither positive nor active, if it comes within the margin of a positive."""
+def _add_violator(scores, positives, active, held, n_active, known) -> int:
+    """Add the best-scored label that is neither positive nor active, if it comes within the margin of a positive.
+
+    `known` is scratch, a flag for each label, all False before and after.
+    """
     if n_active == len(active):
         return n_active
-    known = np.concatenate((positives, active[:n_active]))
-    known_scores = scores[known]
-    scores[known] = -np.inf
-    best = np.argmax(scores)
-    if scores[best] > np.min(known_scores[: len(positives)]) - 1.0:
+    _mark(known, positives, active[:n_active], True)
+    best = -1
+    for label in range(len(scores)):
+        if not known[label] and (best < 0 or scores[label] > scores[best]):
+            best = label
+    _mark(known, positives, active[:n_active], False)
+    lowest = np.inf
+    for label in positives:
+        lowest = min(lowest, scores[label])
+    if best >= 0 and scores[best] > lowest - 1.0:
         active[n_active], held[n_active] = best, 0.0
         n_active += 1
-    scores[known] = known_scores
     return n_active
+
+
+@njit(cache=True, nogil=True)
+def _mark(known, positives, active, value) -> None:
+    for label in positives:
+        known[label] = value
+    for label in active:
+        known[label] = value
 
 
 @njit(cache=True, nogil=True)

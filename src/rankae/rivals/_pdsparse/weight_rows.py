@@ -91,12 +91,14 @@ def _enlarge(rows, feature, n_labels) -> WeightRows:
     if first + capacity > len(rows.label):
         label = np.full(2 * (first + capacity), EMPTY, dtype=np.int32)
         value = np.zeros(len(label), dtype=np.float32)
-        label[:first], value[:first] = rows.label[:first], rows.value[:first]
+        for at in range(first):
+            label[at], value[at] = rows.label[at], rows.value[at]
         rows = WeightRows(rows.first, rows.capacity, rows.used, label, value, rows.n_pool)
     rows.n_pool[0] = first + capacity
     rows.first[feature], rows.capacity[feature] = first, capacity
     if capacity == n_labels:
-        rows.label[first : first + n_labels] = np.arange(n_labels)
+        for own in range(n_labels):
+            rows.label[first + own] = own
     for at in range(old_first, old_first + old_capacity):
         if rows.label[at] != EMPTY:
             rows.value[_place(rows, feature, rows.label[at], n_labels)] = rows.value[at]

@@ -36,7 +36,9 @@ def alternate_sides(start: np.ndarray, label: np.ndarray, n_labels: int, weight:
             for e in range(start[i], start[i + 1]):
                 worth[s, label[e]] += weight[label[e]] * share
         for s in range(2):
-            discount_of[s, np.argsort(-worth[s], kind="mergesort")] = discount
+            order = np.argsort(-worth[s], kind="mergesort")
+            for rank in range(n_labels):
+                discount_of[s, order[rank]] = discount[rank]
 
         total = 0.0
         for i in range(n_rows):

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 
 from rankae.errors import DataError, ModelFileError, RankaeError
+from rankae.network import RankNetwork
 from rankae.network.bags import Bags
 from rankae.training.checkpoint import NAME
 from rankae.training.joint import JointTraining, train_joint
@@ -138,6 +139,22 @@ def test_given_word_vectors_are_where_training_starts() -> None:
     vectors = np.random.default_rng(0).standard_normal((30, 12)).astype(np.float32)
     network = train_joint(*topics(50), replace(SMALL, epochs=0), word_vectors=vectors)
     assert np.array_equal(network.arrays()[0]["F.word_vectors"], vectors)
+
+
+def test_training_goes_on_from_a_network_in_read_only_memory() -> None:
+    rows, labels = topics(100)
+    arrays, shape = train_joint(rows, labels, SMALL).arrays()
+    for value in arrays.values():
+        value.flags.writeable = False
+    loaded = RankNetwork.from_arrays(arrays, shape)
+    further = train_joint(rows, labels, SMALL, network=loaded)
+    assert further.history[-1]["loss"] < loaded_loss(loaded, rows, labels)
+    assert np.array_equal(loaded.arrays()[0]["D.label_vectors"], arrays["D.label_vectors"])
+
+
+def loaded_loss(network: RankNetwork, rows: sp.csr_matrix, labels: sp.csr_matrix) -> float:
+    parts = JointTraining(network, SMALL, steps_per_epoch=1).losses(Bags.from_csr(rows), Bags.from_csr(labels))
+    return sum(part.item() for part in parts.values())
 
 
 @pytest.mark.parametrize("kind", ["empty rows", "no labels", "all labels", "one label", "one row", "negative"])

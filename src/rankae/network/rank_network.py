@@ -8,6 +8,7 @@ prediction   D(F(x))
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Self, TypeAlias
@@ -101,10 +102,13 @@ class RankNetwork(nn.Module):
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> Self:
-        """The network that `arrays` came from; memory-mapped arrays are used in place."""
+        """The network that `arrays` came from. They are used in place, so a network from mapped files cannot be trained
+        before it is copied."""
         with torch.device("meta"):
             network = cls(Architecture(**settings))
-        values = {name: torch.from_numpy(np.asarray(value)) for name, value in arrays.items()}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+            values = {name: torch.from_numpy(np.asarray(value)) for name, value in arrays.items()}
         network.load_state_dict(values, assign=True)
         return network.eval()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ def train_joint(
     labels : CSR 0/1, rows x labels.
     words : size of the vocabulary of token sequences; by default the largest id plus one.
     word_vectors : [words, C] to start from, such as GloVe, in place of random ones.
-    network : a network to go on from, in place of a new one.
+    network : a network to go on from, in place of a new one; it is left as it is.
     validation : held-out rows and labels, scored after every epoch; the best epoch's network is returned.
     checkpoint_dir : where the state is written after every epoch.
     resume : go on from the checkpoint there, if there is one; the result is that of an uninterrupted run.
@@ -72,9 +73,10 @@ def train_joint(
     with limited_to(settings.threads):
         if network is None:
             network = _new_network(rows, labels, settings, words, word_vectors)
-        run = JointTraining(
-            network.to(settings.device), settings, steps_per_epoch=-(-labels.shape[0] // settings.batch)
-        )
+        else:
+            network = deepcopy(network)  # the given one may lie in a mapped, read-only file
+        steps_per_epoch = -(-labels.shape[0] // settings.batch)
+        run = JointTraining(network.to(settings.device), settings, steps_per_epoch)
         if resume and checkpoint_dir is not None:
             run.restore(read_checkpoint(checkpoint_dir))
         while not run.finished:

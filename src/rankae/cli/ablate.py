@@ -1,0 +1,41 @@
+"""`rankae ablate`: Rank-AE without one of its parts, as in the paper's Figure 4."""
+
+from __future__ import annotations
+
+from rankae.cli.experiment_options import (
+    CellMinutes,
+    DataSets,
+    Isolate,
+    Jobs,
+    Json,
+    Out,
+    Places,
+    Retry,
+    Seeds,
+    TuneTrials,
+    places,
+    print_summary,
+    running,
+)
+
+
+def ablate(
+    data: DataSets,
+    out: Out,
+    seeds: Seeds = 1,
+    tune_trials: TuneTrials = 0,
+    k: Places = "1,3,5",
+    jobs: Jobs = 1,
+    isolate: Isolate = True,
+    retry: Retry = False,
+    cell_minutes: CellMinutes = None,
+    json: Json = False,
+) -> None:
+    """Take Rank-AE apart: the paper's model without attention or loss, the default recipe without each addition.
+
+    Writes report.html, tables and two SVG figures for each data set to OUT; goes on where it stopped.
+    """
+    from rankae.experiments import ablate as experiment
+
+    how = running(out, isolate, jobs, retry, cell_minutes)
+    print_summary(experiment.ablate(data, how, seeds, tune_trials, places(k)), out, json)

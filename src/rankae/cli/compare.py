@@ -1,0 +1,54 @@
+"""`rankae compare`: methods on data sets, as in the paper's Table 2."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rankae.cli.experiment_options import (
+    CellMinutes,
+    DataSets,
+    Isolate,
+    Jobs,
+    Json,
+    Out,
+    Places,
+    Retry,
+    Seeds,
+    Settings,
+    TuneTrials,
+    names,
+    places,
+    print_summary,
+    running,
+)
+
+
+def compare(
+    data: DataSets,
+    out: Out,
+    methods: Annotated[str | None, typer.Option(help="Names with commas between; by default all methods.")] = None,
+    seeds: Seeds = 1,
+    tune_trials: TuneTrials = 0,
+    k: Places = "1,3,5",
+    settings: Settings = None,
+    jobs: Jobs = 1,
+    isolate: Isolate = True,
+    retry: Retry = False,
+    cell_minutes: CellMinutes = None,
+    json: Json = False,
+) -> None:
+    """Compare methods: scores with deviations, ranks, which differences are real, training and prediction cost.
+
+    Writes table.md, table.csv, table.tex, results.json and report.html to OUT. Stop it at any time: started again, it
+    goes on where it stopped.
+    """
+    from rankae import rivals
+    from rankae.experiments import compare as experiment
+    from rankae.experiments.plan import contenders
+
+    chosen = contenders(names(methods) if methods else rivals.names(), settings or ())
+    how = running(out, isolate, jobs, retry, cell_minutes)
+    summary = experiment.compare(data, chosen, how, seeds, tune_trials, places(k))
+    print_summary(summary, out, json)

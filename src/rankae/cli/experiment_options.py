@@ -1,0 +1,106 @@
+"""Options that compare, noise and ablate share, and what they say while they run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankae.errors import RankaeError
+
+if TYPE_CHECKING:
+    from rankae.experiments.plan import Running
+
+DataSets = Annotated[list[str], typer.Argument(metavar="DATA...", help="Folders, files, or names of known data sets.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the report; cells finished in it stay.")]
+Seeds = Annotated[int, typer.Option(min=1, help="Seeds to average over.")]
+TuneTrials = Annotated[
+    int, typer.Option(min=0, help="Trials of a search for each method's parameters, on the same 20 % of the rows.")
+]
+Places = Annotated[str, typer.Option("--k", help="Places at which to measure.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="A parameter of one method, as METHOD.NAME=VALUE; may be repeated.")
+]
+Jobs = Annotated[int, typer.Option(min=1, help="Cells to run at the same time.")]
+Isolate = Annotated[bool, typer.Option(help="Run each cell in a process of its own, so that a crash ends only it.")]
+Retry = Annotated[bool, typer.Option(help="Run cells again that failed or could not run.")]
+CellMinutes = Annotated[float | None, typer.Option(min=0, help="The most that one cell may take.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+
+
+def running(out: Path, isolate: bool, jobs: int, retry: bool, minutes: float | None) -> Running:
+    from rankae.experiments.plan import Running
+
+    if minutes is not None and not isolate:
+        raise RankaeError("--cell-minutes needs a process of its own for each cell: leave out --no-isolate")
+    if jobs > 1 and not isolate:
+        raise RankaeError("--jobs needs a process of its own for each cell: leave out --no-isolate")
+    return Running(out, isolate, jobs, retry, minutes, tell)
+
+
+def tell(cell: Any, result: dict[str, Any]) -> None:
+    """One line on stderr for each cell that was run."""
+    if result["status"] != "done":
+        said = f"{result['status']}: {result['reason']}"
+    elif cell.trials:
+        said = f"tuned to {result['validation']:.2f} with {result['parameters'] or 'the defaults'}"
+    else:
+        scores = " ".join(f"{name} {value:.2f}" for name, value in result["scores"].items() if name.startswith("P@"))
+        said = f"{scores}, {result['train_seconds']:.1f} s"
+    noise = f" {cell.noise[0]} {cell.noise[1]:g}" if cell.noise else ""
+    typer.echo(f"{cell.data}{noise} {cell.name} seed {cell.seed}: {said}", err=True)
+
+
+def places(text: str) -> tuple[int, ...]:
+    """ "1,3,5" -> (1, 3, 5)."""
+    try:
+        found = sorted({int(part) for part in text.split(",")})
+    except ValueError:
+        found = []
+    if not found or found[0] < 1:
+        raise RankaeError(f"--k is {text!r}; give whole numbers from 1 with commas between, such as 1,3,5")
+    return tuple(found)
+
+
+def names(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def rates(text: str) -> list[float]:
+    """ "0,.2,.4" or "0,.1,...,.6" -> the rates; dots go on with the step before them."""
+    found: list[float] = []
+    dots = False
+    try:
+        for part in names(text):
+            if part == "...":
+                dots = True
+                continue
+            value = float(part)
+            if dots:
+                step = found[-1] - found[-2]
+                count = round((value - found[-1]) / step)
+                found += [round(found[-1] + step * i, 10) for i in range(1, count)]
+                dots = False
+            found.append(value)
+    except (ValueError, IndexError, ZeroDivisionError):
+        found = []
+    if not found or dots:
+        raise RankaeError(f"--rates is {text!r}; give shares such as 0,.2,.4 or 0,.1,...,.6")
+    return found
+
+
+def print_summary(summary: Any, out: Path, as_json: bool, families: tuple[str, ...] = ("P",)) -> None:
+    """The first table on the terminal, or everything as JSON; both say where the report is."""
+    import json
+
+    from rankae.cli.tables import print_table
+    from rankae.experiments.tables import reason_grid, score_grid
+
+    if as_json:
+        typer.echo(json.dumps(summary.to_dict() | {"report": str(out / "report.html")}))
+        return
+    for grid in [*(score_grid(summary, family, spread=False) for family in families), reason_grid(summary)]:
+        if grid.lines:
+            print_table(grid.title, grid.head, grid.lines, left=(0, 1, 2) if grid.head[-1] == "reason" else (0, 1))
+    typer.echo(f"{out / 'report.html'}")

@@ -1,0 +1,47 @@
+"""`rankae tune`: search for parameters, then train with the best ones on everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankae.cli.experiment_options import Json, Places, places
+from rankae.cli.options import Data
+
+
+def tune(
+    data: Data,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the study, the preset, the page and the model.")],
+    method: Annotated[str, typer.Option(help="The method to tune.")] = "rank-ae",
+    trials: Annotated[int, typer.Option(min=1, help="Trials in all; those of an earlier run count.")] = 30,
+    minutes: Annotated[float | None, typer.Option(min=0, help="The most that this run may search.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the search and of the models.")] = 0,
+    k: Places = "1,3,5",
+    json: Json = False,
+) -> None:
+    """Search for parameters on 20 % of the training rows, then train on all of them.
+
+    OUT gets preset.json (for `rankae train --preset`), tuning.json, tuning.html, the model, and the study, with which
+    a search that was stopped goes on.
+    """
+    import json as json_module
+
+    from rankae.experiments.tuned_model import tune_and_refit
+
+    def tell(number: int, best: float | None) -> None:
+        shown = "none yet" if best is None else f"{best:.2f}"
+        typer.echo(f"trial {number} of {trials}: best mean of P@k so far {shown}", err=True)
+
+    found = tune_and_refit(
+        data, method, out, trials=trials, minutes=minutes, seed=seed, k=places(k), tell=None if json else tell
+    )
+    files = {name: str(out / name) for name in ("preset.json", "tuning.html", "model")}
+    if json:
+        shown = {"parameters": found.parameters, "validation": found.value, "trials": found.trials}
+        typer.echo(json_module.dumps(shown | {"importance": found.importance, "files": files}))
+        return
+    best = ", ".join(f"{name}={value}" for name, value in found.parameters.items()) or "the defaults"
+    typer.echo(f"best of {found.trials} trials: {found.value:.2f} with {best}")
+    typer.echo("\n".join(files.values()))

@@ -1,0 +1,101 @@
+"""Table 2 of the paper for any data and methods: scores, ranks, real differences and costs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from rankae.data.writing import written
+from rankae.errors import DataError
+from rankae.experiments.cells import data_name
+from rankae.experiments.page import html_note, html_page, html_plots, html_table
+from rankae.experiments.plan import Contender, Running, Series, run_series
+from rankae.experiments.summary import FAMILIES, Summary, summarise
+from rankae.experiments.svg import Line, bar_chart, scatter_chart
+from rankae.experiments.tables import READING, grids, score_grid, to_csv, to_latex, to_markdown
+
+TITLE = "Comparison of methods"
+
+
+def compare(
+    data: Sequence[str],
+    methods: Sequence[Contender],
+    running: Running,
+    seeds: int = 1,
+    tune_trials: int = 0,
+    k: tuple[int, ...] = (1, 3, 5),
+) -> Summary:
+    """Run every method on every data set and write the report; what is finished already is not run again."""
+    refuse_same_names(data)
+    plan = [Series(source, method, seeds, None, tune_trials, k) for source in data for method in methods]
+    summary = summarise(run_series(plan, running), running.store)
+    write_report(summary, running.folder, TITLE)
+    return summary
+
+
+def write_report(summary: Summary, folder: Path, title: str, more: Sequence[str] = ()) -> None:
+    """table.md, table.csv, table.tex, results.json and report.html; `more` are sections for the page."""
+    tables = grids(summary)
+    plots = [
+        html_plots("Accuracy against training time", accuracy_and_time(summary)),
+        html_plots(f"Recall@{max(summary.k)} of frequent and rare labels", recall_by_frequency(summary)),
+    ]
+    page = [html_note(READING), *more, *map(html_table, tables[:1]), *plots, *map(html_table, tables[1:])]
+    write_files(
+        folder,
+        {
+            "table.md": to_markdown(title, tables),
+            "table.csv": to_csv(summary),
+            "table.tex": to_latex([score_grid(summary, family) for family in FAMILIES]),
+            "results.json": json.dumps(summary.to_dict(), indent=1) + "\n",
+            "report.html": html_page(title, page),
+        },
+    )
+
+
+def write_files(folder: Path, texts: dict[str, str]) -> None:
+    """Each file appears whole or not at all."""
+    for name, text in texts.items():
+        with written(folder / name) as stream:
+            stream.write(text.encode())
+
+
+def accuracy_and_time(summary: Summary) -> list[str]:
+    """One plot a data set: the first measure of precision against seconds of training."""
+    measure = f"P@{summary.k[0]}"
+    plots = []
+    for data in summary.data:
+        points = [
+            Line(method, [summary.costs[data, method]["train_seconds"]], [score.mean], style=i)
+            for i, method in enumerate(summary.methods)
+            if (score := summary.scores.get((data, method, measure))) is not None
+        ]
+        if points:
+            plots.append(scatter_chart(points, data, "training time, seconds (logarithmic)", f"{measure}, percent"))
+    return plots
+
+
+def recall_by_frequency(summary: Summary) -> list[str]:
+    """One plot a data set: head, torso and tail, a bar for each method; groups without test labels are left out."""
+    plots = []
+    for data in summary.data:
+        found = {m: groups for m in summary.methods if (groups := summary.by_frequency.get((data, m))) is not None}
+        if not found:
+            continue
+        shown = [name for name, figures in next(iter(found.values())).items() if figures["support"]]
+        bars = [
+            Line(method, [], [found[method][name]["recall"] for name in shown], style=i)
+            for i, method in enumerate(summary.methods)
+            if method in found
+        ]
+        plots.append(bar_chart(shown, bars, data, f"recall@{max(summary.k)}, percent"))
+    return plots
+
+
+def refuse_same_names(data: Sequence[str]) -> None:
+    """Tables tell data sets apart by the last part of their paths."""
+    names = [data_name(source) for source in data]
+    for source, name in zip(data, names, strict=True):
+        if names.count(name) > 1:
+            raise DataError(f"{source}: two data sets are called {name!r}; rename one of the folders")

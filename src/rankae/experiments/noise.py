@@ -1,0 +1,121 @@
+"""Figure 3 of the paper: methods on training labels of which a rising share is missing, or missing and wrong.
+
+Noise is put on 80 % of the training rows; the other 20 % stay clean and only choose parameters; test rows are clean.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from rankae.errors import RankaeError
+from rankae.experiments.cells import data_name
+from rankae.experiments.compare import refuse_same_names, write_files
+from rankae.experiments.page import html_note, html_page, html_plots, html_table
+from rankae.experiments.plan import Contender, Running, Series, noisy_name, run_series
+from rankae.experiments.summary import Summary, summarise
+from rankae.experiments.svg import Line, line_chart
+from rankae.experiments.tables import READING, Grid, reason_grid, score_grid, to_csv, to_latex, to_markdown
+
+TITLE = "Label noise"
+KINDS = {
+    "missing": "missing labels",
+    "flip": "missing and wrong labels",
+    "plain-flip": "missing and wrong labels, plain flips",
+    "balanced-flip": "missing and wrong labels, as many in as out",
+}
+SETTING = (
+    "Noise on 80 % of the training rows; the other 20 % are clean and choose parameters where a method was tuned; test "
+    "rows are clean. Missing: each label is dropped with the rate. Flip: labels go either way with the rate; where "
+    "there are more than 50 labels, as many wrong ones come in as right ones go out. Plain flips above 50 % say the "
+    "opposite of the truth, so every method falls to the floor there. "
+)
+
+
+def noise(
+    data: Sequence[str],
+    methods: Sequence[Contender],
+    running: Running,
+    kinds: Sequence[str] = ("missing",),
+    rates: Sequence[float] = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
+    seeds: int = 1,
+    tune_trials: int = 0,
+    k: tuple[int, ...] = (1, 3, 5),
+) -> Summary:
+    """Run every method at every rate; write tables, curves and figures."""
+    refuse_same_names(data)
+    for kind in kinds:
+        if kind not in KINDS:
+            raise RankaeError(f"there is no noise {kind!r}; choose one of {', '.join(KINDS)}")
+    for rate in rates:
+        if not 0 <= rate <= 1:
+            raise RankaeError(f"the noise rate {rate:g} does not lie between 0 and 1")
+    plan = [
+        Series(source, method, seeds, (kind, float(rate)), tune_trials, k)
+        for source in data
+        for kind in kinds
+        for rate in rates
+        for method in methods
+    ]
+    summary = summarise(run_series(plan, running), running.store)
+    names = [data_name(source) for source in data]
+    plots = {
+        (name, kind, place): curves(summary, name, kind, rates, f"P@{place}")
+        for name in names
+        for kind in kinds
+        for place in k
+    }
+    tables = [score_grid(summary, family) for family in ("P", "nDCG")]
+    tables += [losses(summary, names, kinds, rates, f"P@{k[0]}"), reason_grid(summary)]
+    tables = [grid for grid in tables if grid.lines]
+    sections = [html_note(SETTING + READING), html_plots("Precision as noise rises", list(plots.values()))]
+    figures = {f"{name}.{kind}.P{place}.svg": plot for (name, kind, place), plot in plots.items()}
+    results = summary.to_dict() | {"rates": list(rates), "kinds": list(kinds)}
+    write_files(
+        running.folder,
+        {
+            "table.md": to_markdown(TITLE, tables, SETTING + READING),
+            "table.csv": to_csv(summary),
+            "table.tex": to_latex(tables[:1]),
+            "results.json": json.dumps(results, indent=1) + "\n",
+            "report.html": html_page(TITLE, [*sections, *map(html_table, tables)]),
+            **figures,
+        },
+    )
+    return summary
+
+
+def curves(summary: Summary, name: str, kind: str, rates: Sequence[float], measure: str) -> str:
+    """A curve for each method, with a band of one standard deviation over seeds."""
+    lines = []
+    for i, method in enumerate(summary.methods):
+        labels = {rate: noisy_name(name, kind, rate) for rate in rates}
+        found = {
+            rate: score for rate, label in labels.items() if (score := summary.scores.get((label, method, measure)))
+        }
+        if found:
+            means, spreads = [s.mean for s in found.values()], [s.std or 0.0 for s in found.values()]
+            low, high = ([m + side * s for m, s in zip(means, spreads, strict=True)] for side in (-1, 1))
+            lines.append(Line(method, list(found), means, low, high, style=i))
+    return line_chart(lines, f"{name}: {KINDS[kind]}", "noise rate", f"{measure} on clean test rows, percent", True)
+
+
+def losses(summary: Summary, names: Sequence[str], kinds: Sequence[str], rates: Sequence[float], measure: str) -> Grid:
+    """How many points each method loses against itself without noise; the least loss of a line is bold."""
+    clean = min(rates, default=0.0)
+    lines: list[list[str]] = []
+    bold = set()
+    for name in names:
+        for kind in kinds:
+            for rate in [rate for rate in rates if rate > clean]:
+                lost = {}
+                for i, method in enumerate(summary.methods):
+                    before = summary.scores.get((noisy_name(name, kind, clean), method, measure))
+                    after = summary.scores.get((noisy_name(name, kind, rate), method, measure))
+                    if before is not None and after is not None:
+                        lost[i] = round(before.mean - after.mean, 2)
+                bold |= {(len(lines), 2 + i) for i, points in lost.items() if points == min(lost.values())}
+                cells = [f"{lost[i]:.2f}" if i in lost else "-" for i in range(len(summary.methods))]
+                lines.append([f"{name}, {kind}", f"{100 * rate:g} %", *cells])
+    title = f"Points of {measure} lost against a rate of {100 * clean:g} %"
+    return Grid(title, ["data", "rate", *summary.methods], lines, bold)

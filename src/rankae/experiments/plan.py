@@ -1,0 +1,188 @@
+"""Which cells an experiment needs, and running those that are not finished yet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rankae import rivals
+from rankae.data.sources import find_source
+from rankae.errors import RankaeError
+from rankae.experiments.cells import Cell, Result, Store, data_name
+from rankae.progress import bar
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A method in a comparison: the name that tables show, the method behind it, and its parameters."""
+
+    name: str
+    method: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Series:
+    """What is averaged: one contender on one data set (at one noise rate), with several seeds."""
+
+    data: str
+    contender: Contender
+    seeds: int = 1
+    noise: tuple[str, float] | None = None
+    trials: int = 0
+    k: tuple[int, ...] = (1, 3, 5)
+
+    @property
+    def label(self) -> str:
+        """What tables call the data, with its noise."""
+        name = data_name(self.data)
+        return name if self.noise is None else noisy_name(name, *self.noise)
+
+    def cell(self, seed: int) -> Cell:
+        c = self.contender
+        return Cell(self.data, c.name, c.method, c.parameters, seed, self.noise, k=self.k)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a series: its finished cells, or the reason why there are none."""
+
+    series: Series
+    cells: list[Cell]
+    results: list[Result]
+    reason: str | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Running:
+    """How cells are run.
+
+    folder : where they are kept.
+    isolate : each in a process of its own.
+    jobs : series that run at the same time.
+    retry : run cells again that could not run or failed; finished ones are never run again.
+    minutes : the most that one cell may take, in a process of its own.
+    tell : is told of every cell that was run.
+    """
+
+    folder: Path
+    isolate: bool = True
+    jobs: int = 1
+    retry: bool = False
+    minutes: float | None = None
+    tell: Callable[[Cell, Result], None] | None = None
+
+    @property
+    def store(self) -> Store:
+        return Store(self.folder / "cells")
+
+
+def run_series(plan: Sequence[Series], running: Running) -> list[Outcome]:
+    """Run what is missing; the answer is in the order of the plan."""
+    for source in dict.fromkeys(series.data for series in plan):
+        find_source(source)  # a wrong name is told before the first cell, not after an hour
+    with bar("experiments", len(plan)) as progress, ThreadPoolExecutor(max(1, running.jobs)) as pool:
+
+        def one(series: Series) -> Outcome:
+            outcome = _run_one(series, running)
+            progress.advance()
+            return outcome
+
+        waiting = [pool.submit(one, series) for series in plan]
+        try:
+            return [future.result() for future in waiting]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _run_one(series: Series, running: Running) -> Outcome:
+    """Search for parameters if asked, then one cell for each seed; the first refusal ends the series."""
+    fixed = dict(series.contender.parameters)
+    parameters = fixed
+    if series.trials and _has_search_space(series.contender.method):
+        found = _run_cell(replace(series.cell(0), trials=series.trials), running)
+        if found["status"] != "done":
+            return Outcome(series, [], [], f"while tuning: {found['reason']}")
+        parameters = fixed | found["parameters"]
+    cells, results = [], []
+    reason = None
+    for seed in range(series.seeds if _differs_by_seed(series) else 1):
+        cell = replace(series.cell(seed), parameters=parameters)
+        result = _run_cell(cell, running)
+        if result["status"] == "done":
+            cells.append(cell)
+            results.append(result)
+            continue
+        reason = reason or result["reason"]
+        if result["status"] == "cannot":
+            break
+    return Outcome(series, cells, results, reason, parameters)
+
+
+def _run_cell(cell: Cell, running: Running) -> Result:
+    store = running.store
+    result = store.find(cell)
+    if result is None or (running.retry and result["status"] != "done"):
+        if running.isolate:
+            from rankae.experiments.isolated import run_isolated
+
+            result = run_isolated(cell, store, running.minutes)
+        else:
+            from rankae.experiments.measure import run
+
+            result = run(cell, store)
+        if running.tell is not None:
+            running.tell(cell, result)
+    return result
+
+
+def _has_search_space(method: str) -> bool:
+    from rankae.tune import SPACES
+
+    return bool(SPACES.get(method))
+
+
+def _differs_by_seed(series: Series) -> bool:
+    """A method without randomness gives the same answer for every seed, unless the noise differs."""
+    if series.noise is not None and series.noise[1] > 0:
+        return True
+    method = series.contender.method
+    try:
+        return not rivals.METHODS[method].repeatable or "random_state" in rivals.class_of(method)._get_param_names()
+    except RankaeError:  # it cannot even be imported: its one cell will tell why
+        return False
+
+
+def contenders(methods: Iterable[str], settings: Iterable[str] = ()) -> list[Contender]:
+    """Methods by name, with settings such as "xml-cnn.glove=vectors.txt" or "fastxml.trees=20"."""
+    chosen = list(dict.fromkeys(methods))
+    given: dict[str, dict[str, Any]] = {}
+    for setting in settings:
+        target, equals, value = setting.partition("=")
+        method, dot, parameter = target.partition(".")
+        if not (equals and dot and parameter):
+            raise RankaeError(f"the setting {setting!r} is not of the form METHOD.PARAMETER=VALUE")
+        if method not in chosen:
+            raise RankaeError(f"the setting {setting!r} is for {method!r}, which is not among the methods")
+        given.setdefault(method, {})[parameter] = _value(value)
+    for name in chosen:
+        if name not in rivals.METHODS:
+            raise RankaeError(f"there is no method {name!r}; choose from {', '.join(rivals.names())}")
+    return [Contender(name, name, given.get(name, {})) for name in chosen]
+
+
+def noisy_name(data: str, kind: str, rate: float) -> str:
+    return f"{data}, {kind} {100 * rate:g} %"
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text

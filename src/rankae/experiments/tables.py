@@ -1,0 +1,145 @@
+"""The comparison as Markdown, CSV and LaTeX: a line for each data set and place, a column for each method."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rankae.experiments.summary import COSTS, FAMILIES, Score, Summary
+
+TITLES = {
+    "P": "Precision at k (P@k)",
+    "nDCG": "Normalised discounted cumulative gain at k (nDCG@k)",
+    "PSP": "Propensity-scored precision at k (PSP@k)",
+}
+READING = (
+    "Percent; mean ± standard deviation over seeds where there are several. Bold is the best of a line. "
+    "† marks a method that the test rows do not tell from the best (95 % interval of a paired bootstrap over test rows "
+    "holds 0; lines are not corrected for being many). "
+    "- stands where a method cannot run. Rank score: the average over the lines of a method's rank among "
+    "the methods that have a score there (1 is best)."
+)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of texts: `bold` and `marked` say which cells stand out."""
+
+    title: str
+    head: list[str]
+    lines: list[list[str]]
+    bold: set[tuple[int, int]]
+
+
+def score_text(score: Score | None, spread: bool = True) -> str:
+    if score is None:
+        return "-"
+    deviation = f" ± {score.std:.2f}" if spread and score.std is not None else ""
+    return f"{score.mean:.2f}{deviation}{' †' if score.like_best else ''}"
+
+
+def score_grid(summary: Summary, family: str, spread: bool = True) -> Grid:
+    """One of the paper's tables: (a) is P, (b) is nDCG; `spread` adds deviations over seeds."""
+    lines, bold = [], set()
+    for data in summary.data:
+        for measure in summary.measures(family):
+            scores = [summary.scores.get((data, method, measure)) for method in summary.methods]
+            bold |= {(len(lines), 2 + i) for i, score in enumerate(scores) if score is not None and score.is_best}
+            lines.append([data, measure, *(score_text(score, spread) for score in scores)])
+    ranks = summary.rank_scores[family]
+    best = min((round(rank, 2) for rank in ranks.values()), default=0.0)
+    bold |= {(len(lines), 2 + i) for i, m in enumerate(summary.methods) if m in ranks and round(ranks[m], 2) == best}
+    lines.append(["Rank score", "avg", *(f"{ranks[m]:.2f}" if m in ranks else "-" for m in summary.methods)])
+    return Grid(TITLES[family], ["data", "measure", *summary.methods], lines, bold)
+
+
+def cost_grid(summary: Summary) -> Grid:
+    """Training, prediction, size and memory, a line for each data set and method that ran."""
+    lines = [
+        [data, method, *(f"{costs[name]:.{digits}f}" if name in costs else "-" for name, _, digits in COSTS)]
+        for data in summary.data
+        for method in summary.methods
+        if (costs := summary.costs.get((data, method))) is not None
+    ]
+    return Grid("Cost (mean over seeds)", ["data", "method", *(heading for _, heading, _ in COSTS)], lines, set())
+
+
+def frequency_grid(summary: Summary) -> Grid:
+    """Recall of head, torso and tail labels."""
+    lines = [
+        [data, method, *(f"{groups[g]['recall']:.2f}" if groups[g]["support"] else "-" for g in groups)]
+        for data in summary.data
+        for method in summary.methods
+        if (groups := summary.by_frequency.get((data, method))) is not None
+    ]
+    title = f"Recall@{max(summary.k)} by how often a label occurs in training, percent"
+    return Grid(title, ["data", "method", "head (over 100 rows)", "torso (11 to 100)", "tail (up to 10)"], lines, set())
+
+
+def reason_grid(summary: Summary) -> Grid:
+    lines = [[data, method, reason] for (data, method), reason in summary.reasons.items()]
+    return Grid("What could not run, and why", ["data", "method", "reason"], lines, set())
+
+
+def grids(summary: Summary) -> list[Grid]:
+    """All tables of a report, those without lines left out."""
+    found = [*(score_grid(summary, family) for family in FAMILIES), cost_grid(summary), frequency_grid(summary)]
+    return [grid for grid in [*found, reason_grid(summary)] if grid.lines]
+
+
+def to_markdown(title: str, tables: Sequence[Grid], note: str = READING) -> str:
+    parts = [f"# {title}", note]
+    for grid in tables:
+        cells = _decorated(grid, lambda text: f"**{text}**", lambda text: text.replace("|", "\\|").replace("\n", " "))
+        lines = [grid.head, ["---"] * len(grid.head), *cells]
+        parts.append(f"## {grid.title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def to_csv(summary: Summary) -> str:
+    """A line for each figure, for a spreadsheet or a data frame."""
+    out = io.StringIO()
+    write = csv.writer(out, lineterminator="\n").writerow
+    write(["data", "method", "measure", "mean", "std", "seeds", "best", "below_best", "low", "high", "real"])
+    for (data, method, measure), s in summary.scores.items():
+        gap = s.to_best
+        gaps = ["", "", "", ""] if gap is None else [f"{gap.points:.4f}", f"{gap.low:.4f}", f"{gap.high:.4f}", gap.real]
+        std = "" if s.std is None else f"{s.std:.4f}"
+        write([data, method, measure, f"{s.mean:.4f}", std, s.seeds, s.is_best, *gaps])
+    for (data, method), costs in summary.costs.items():
+        for name, value in costs.items():
+            write([data, method, name, f"{value:.5f}", *[""] * 7])
+    return out.getvalue()
+
+
+def to_latex(tables: Sequence[Grid]) -> str:
+    """The score tables, set as in the paper; needs no package."""
+    parts = []
+    for grid in tables:
+        cells = list(_decorated(grid, lambda text: f"\\textbf{{{text}}}", _latex))
+        body = []
+        for i, line in enumerate(cells):
+            repeats = i > 0 and grid.lines[i - 1][0] == grid.lines[i][0]
+            rule = "" if repeats or i == 0 else "\\hline\n"
+            body.append(rule + " & ".join(["" if repeats else line[0], *line[1:]]))
+        head = " & ".join(f"\\textbf{{{_latex(name)}}}" for name in grid.head)
+        layout = "l" * 2 + "c" * (len(grid.head) - 2)
+        lines = " \\\\\n".join([head + " \\\\\n\\hline\n" + body[0], *body[1:]])
+        parts.append(
+            f"\\begin{{table*}}\n\\centering\n\\begin{{tabular}}{{{layout}}}\n\\hline\n{lines} \\\\\n\\hline\n"
+            f"\\end{{tabular}}\n\\caption{{{_latex(grid.title)}}}\n\\end{{table*}}\n"
+        )
+    return "\n".join(parts)
+
+
+def _decorated(grid: Grid, bold: Callable[[str], str], safe: Callable[[str], str]) -> Iterator[list[str]]:
+    for i, line in enumerate(grid.lines):
+        yield [bold(safe(text)) if (i, j) in grid.bold else safe(text) for j, text in enumerate(line)]
+
+
+def _latex(text: str) -> str:
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special |= {c: f"\\{c}" for c in "&%$#_{}"} | {"±": r"$\pm$", "†": r"$^\dagger$"}
+    return "".join(special.get(c, c) for c in text)

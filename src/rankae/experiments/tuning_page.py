@@ -1,0 +1,42 @@
+"""What a search for parameters found, as a page: what mattered, how it went, every trial."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from rankae.experiments.page import html_note, html_page, html_plots, html_table
+from rankae.experiments.svg import Line, bar_chart, line_chart
+from rankae.experiments.tables import Grid
+from rankae.tune import Found
+
+
+def tuning_page(found: Found, method: str, data: str) -> str:
+    done = [trial for trial in found.history if trial["state"] == "complete"]
+    plots = []
+    if found.importance:
+        shares = [100 * share for share in found.importance.values()]
+        title = "Share of the differences between trials that a parameter explains"
+        plots.append(bar_chart(list(found.importance), [Line("importance", [], shares)], title, "percent"))
+    if done:
+        numbers, values = [t["trial"] + 1 for t in done], [t["value"] for t in done]
+        lines = [Line("trial", numbers, values), Line("best so far", numbers, list(accumulate(values, max)), style=1)]
+        plots.append(line_chart(lines, "Validation score, trial by trial", "trial", "mean of P@k, percent"))
+    names = sorted({name for trial in found.history for name in trial["parameters"]})
+    lines_of_table = [
+        [
+            str(trial["trial"] + 1),
+            trial["state"],
+            "-" if trial["value"] is None else f"{trial['value']:.2f}",
+            "-" if trial["seconds"] is None else f"{trial['seconds']:.1f}",
+            *(_shown(trial["parameters"].get(name, "default")) for name in names),
+        ]
+        for trial in found.history
+    ]
+    grid = Grid("Trials", ["trial", "state", "mean of P@k", "seconds", *names], lines_of_table, set())
+    best = ", ".join(f"{name} = {_shown(value)}" for name, value in found.parameters.items()) or "the defaults"
+    note = f"Best of {found.trials} trials: {found.value:.2f} with {best}. Scores are those of the held-out 20 %."
+    return html_page(f"Tuning {method} on {data}", [html_note(note), html_plots("", plots), html_table(grid)])
+
+
+def _shown(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

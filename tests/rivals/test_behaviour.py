@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -28,17 +27,8 @@ SMALL = {
 FLOORS = {"popular"}
 
 
-def _exists(name: str) -> bool:
-    try:
-        return find_spec(METHODS[name].where.partition(":")[0]) is not None
-    except ModuleNotFoundError:
-        return False
-
-
 @pytest.fixture(params=rivals.names())
 def name(request: pytest.FixtureRequest) -> str:
-    if not _exists(request.param):
-        pytest.skip(f"{METHODS[request.param].where} is not written yet")
     if METHODS[request.param].extra_package:
         pytest.importorskip(METHODS[request.param].extra_package)
     return request.param
@@ -117,8 +107,8 @@ def test_a_loaded_model_answers_exactly_as_the_saved_one(name: str, tmp_path) ->
     for other in (loaded, rivals.load(tmp_path / "again")):
         before, after = model.predict_top(unseen, k=4), other.predict_top(unseen, k=4)
         np.testing.assert_array_equal(before[0], after[0])
-        # omikuji adds up its trees in the order in which it finds their files
-        np.testing.assert_allclose(before[1], after[1], rtol=0 if METHODS[name].repeatable else 1e-6)
+        # The last digit may differ: BLAS goes by the alignment of arrays, omikuji by the order of its files.
+        np.testing.assert_allclose(before[1], after[1], rtol=1e-6, atol=1e-6)
 
 
 def test_the_same_seed_gives_the_same_model(name: str) -> None:

@@ -81,4 +81,4 @@ def _mistake(sentence: str) -> int:
 def _usage_sentence(error: Any) -> str:
     command = error.ctx.command_path if error.ctx else "rankae"
     what = "a command is missing" if type(error).__name__ == "NoArgsIsHelpError" else error.format_message()
-    return f"{what.rstrip('.')}; see `{command} --help`"
+    return f"{what.rstrip('.')}{'' if what.endswith('?') else ';'} see `{command} --help`"

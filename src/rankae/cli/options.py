@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -21,3 +22,10 @@ LabelSeparator = Annotated[str | None, typer.Option(help="CSV: what stands betwe
 def given(**options: str | None) -> dict[str, str]:
     """Only the options that were given: a format's reader has its own defaults for the others."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def use_threads(threads: int | None) -> None:
+    """Have every library keep to `threads`; they read the environment when they are first imported."""
+    if threads is not None:
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+            os.environ[name] = str(threads)

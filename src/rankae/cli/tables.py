@@ -6,13 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def print_table(title: str, columns: Sequence[str], cells: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> None:
-    """Print a table; columns of figures stand right, those numbered in `left` (names, bars) stand left."""
+def print_table(
+    title: str, columns: Sequence[str], cells: Sequence[Sequence[str]], left: Sequence[int] = (0,), narrow: bool = False
+) -> None:
+    """Print a table; columns of figures stand right, those numbered in `left` (names, bars) stand left.
+
+    narrow : without lines between columns, so that ten columns of figures fit on a terminal of 80.
+    """
+    from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left")
+    look: dict[str, Any] = {"box": box.SIMPLE, "padding": 0} if narrow else {}
+    table = Table(title=title, title_justify="left", **look)
     for i, column in enumerate(columns):
         table.add_column(column, justify="left" if i in left else "right")
     for row in cells:
@@ -28,4 +35,4 @@ def print_measures(title: str, measures: Mapping[str, Mapping[str, Any]], places
         [model, *(f"{found[column]:.2f}" if column in found else "-" for column in columns)]
         for model, found in measures.items()
     ]
-    print_table(title, ["", *columns], cells)
+    print_table(title, ["", *columns], cells, narrow=True)

@@ -13,7 +13,16 @@ files with `verify=True`, because hashing gigabytes would keep a server from its
 
 from __future__ import annotations
 
-from rankae.model_file.folder import FORMAT_VERSION, HASHED_BYTES, ModelFile, read_model, write_model
+from rankae.model_file.folder import FORMAT_VERSION, HASHED_BYTES, ModelFile, check_place, read_model, write_model
 from rankae.model_file.tensors import pack_csr, unpack_csr
 
-__all__ = ["FORMAT_VERSION", "HASHED_BYTES", "ModelFile", "pack_csr", "read_model", "unpack_csr", "write_model"]
+__all__ = [
+    "FORMAT_VERSION",
+    "HASHED_BYTES",
+    "ModelFile",
+    "check_place",
+    "pack_csr",
+    "read_model",
+    "unpack_csr",
+    "write_model",
+]

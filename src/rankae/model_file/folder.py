@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 import re
 import stat
@@ -64,7 +65,7 @@ def write_model(
     facts : what a reader may want to know but no method needs: metrics, data fingerprint, automatic choices.
     """
     place = Path(path)
-    _refuse_other_things(place)
+    check_place(place)
     manifest = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -110,12 +111,17 @@ def read_model(path: str | Path, method: str | None = None, verify: bool = False
     return ModelFile(manifest["method"], settings, arrays, tables, facts)
 
 
-def _refuse_other_things(place: Path) -> None:
-    """Only a model or an empty folder may be replaced: anything else at that path is somebody's work."""
-    if not place.exists() or (place / MANIFEST).is_file():
-        return
-    if not place.is_dir() or any(place.iterdir()):
+def check_place(path: str | Path) -> None:
+    """Refuse a path that no model can be written to; whoever trains for hours first asks this before.
+
+    Only a model or an empty folder may be replaced: anything else at that path is somebody's work.
+    """
+    place = Path(path)
+    if place.exists() and not (place / MANIFEST).is_file() and (not place.is_dir() or any(place.iterdir())):
         raise ModelFileError(f"{place} exists and is not a model folder; choose another path for the model")
+    above = next(folder for folder in Path(os.path.abspath(place)).parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise ModelFileError(f"the model cannot be written to {place}: {above} is not a folder that you may write to")
 
 
 def _table_text(table: str, names: Sequence[Any]) -> bytes:

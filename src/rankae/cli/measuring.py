@@ -1,0 +1,57 @@
+"""A model held against a data set: what `evaluate`, `train --validation` and `demo` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.data.dataset import Dataset
+from rankae.errors import DataError
+from rankae.metrics import evaluate
+from rankae.progress import bar
+
+if TYPE_CHECKING:
+    from rankae.base import LabelRanker
+
+BATCH_ROWS = 1024
+
+
+def measure(model: LabelRanker, data: Dataset, places: Sequence[int] = (1, 3, 5)) -> dict[str, float | int]:
+    """All measures in percent; labels that the model has never seen count as misses."""
+    data = matched(model, data)
+    columns = np.full((len(data), max(places)), -1, dtype=np.int32)
+    with bar("evaluating", len(data)) as progress:
+        for start in range(0, len(data), BATCH_ROWS):
+            rows = data.rows[start : start + BATCH_ROWS]
+            found, _ = model.top_columns(rows, max(places))
+            columns[start : start + BATCH_ROWS, : found.shape[1]] = found
+            progress.advance(len(found))
+    found = evaluate(columns, data.labels, places, training_labels(model))
+    return {name: round(value, 4) for name, value in found.items()}
+
+
+def matched(model: LabelRanker, data: Dataset) -> Dataset:
+    """`data` with the model's feature columns, and its label columns before any others."""
+    classes = model.classes_.tolist()
+    if data.label_names is not None:
+        names = [str(name) for name in classes]
+    elif model.classes_.dtype.kind == "i":
+        names = classes
+    else:  # columns without names, as in a file apart from its labels.txt, are the model's columns
+        names = range(len(classes))
+    aligned = data.aligned_to(names).with_features(model.n_features_in_)
+    if aligned.labels.nnz and not (aligned.labels.indices < len(classes)).any():
+        raise DataError(f"{data.name}: the model knows none of its labels; was it trained on other data?")
+    return aligned
+
+
+def training_labels(model: LabelRanker) -> sp.csr_matrix:
+    """A label matrix with the counts of the training rows, which is all that propensities look at."""
+    counts = np.asarray(model.label_counts_, dtype=np.int64)
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    rows = np.arange(ends[-1]) - np.repeat(ends[:-1], counts)
+    columns = sp.csc_matrix((np.ones(len(rows), np.float32), rows, ends), shape=(model.training_rows_, len(counts)))
+    return columns.tocsr()

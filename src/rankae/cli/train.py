@@ -1,0 +1,135 @@
+"""`rankae train`: from a data set to a model folder."""
+
+from __future__ import annotations
+
+import json as json_module
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankae.cli.options import (
+    Data,
+    FormatName,
+    Json,
+    LabelColumn,
+    LabelSeparator,
+    TextColumn,
+    Threads,
+    given,
+    use_threads,
+)
+from rankae.cli.settings import parse_settings
+from rankae.errors import RankaeError
+
+if TYPE_CHECKING:
+    from rankae.base import LabelRanker
+    from rankae.data import Dataset
+
+HELD_OUT = 0.2
+INTERRUPTED = 130
+
+
+def _method_names() -> list[str]:
+    from rankae.rivals import names
+
+    return names()
+
+
+Method = Annotated[str, typer.Option(help="Rank-AE, a variant of it or a rival.", autocompletion=_method_names)]
+
+
+def train(
+    context: typer.Context,
+    data: Data,
+    model: Annotated[Path, typer.Option("--model", metavar="DIR", help="Folder to write the model to.")],
+    preset: Annotated[str | None, typer.Option(help="default, fast, paper, or a JSON file of settings.")] = None,
+    method: Method = "rank-ae",
+    set: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A parameter; may be repeated.")] = None,
+    words: Annotated[str | None, typer.Option(help="bilstm reads documents word by word (preset paper).")] = None,
+    validation: Annotated[
+        bool, typer.Option("--validation", help="First measure on a held-out fifth, then train on everything.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint of a stopped training.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Write a page about the training to this HTML file.")] = None,
+    threads: Threads = None,
+    json: Json = False,
+    format: FormatName = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    label_separator: LabelSeparator = None,
+) -> None:
+    """Train a model and write it to a folder; no option but --model is needed.
+
+    Ctrl-C keeps the last checkpoint, in DIR.checkpoint, from which --resume goes on.
+    """
+    use_threads(threads)
+    from rankae.cli.fitting import fit_and_save, new_ranker
+    from rankae.data import load_dataset
+    from rankae.model_file import check_place
+
+    check_place(model)
+    checkpoint = model.with_name(f"{model.name}.checkpoint")
+    parameters = parse_settings(set or []) | given(preset=preset, words=words)
+    usual: dict[str, Any] = {"random_state": seed, "threads": threads}
+    ranker = new_ranker(method, parameters, usual | {"checkpoint": str(checkpoint), "resume": resume})
+    _check_checkpoint(method, ranker, checkpoint, resume)
+    options = given(text_column=text_column, label_column=label_column, label_separator=label_separator)
+    rows = load_dataset(data, "train", format=format, **options)
+    facts: dict[str, Any] = {"seed": seed}
+    try:
+        if validation:
+            facts["held_out"] = _held_out_measures(new_ranker(method, parameters, usual), rows, seed)
+        facts = fit_and_save(ranker, rows, model, **facts)
+    except KeyboardInterrupt:
+        typer.echo(_how_to_go_on(checkpoint, context.obj), err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    shutil.rmtree(checkpoint, ignore_errors=True)
+    if report is not None:
+        from rankae.report import write_report
+
+        write_report(report, ranker, facts)
+    if json:
+        typer.echo(json_module.dumps({"model": str(model)} | facts))
+    else:
+        _tell(model, facts)
+
+
+def _check_checkpoint(method: str, ranker: LabelRanker, checkpoint: Path, resume: bool) -> None:
+    """Hours of work are neither thrown away nor gone on with unless the user says so."""
+    if resume and "checkpoint" not in ranker.get_params():
+        raise RankaeError(f"{method} keeps no checkpoints; train it without --resume")
+    if resume and not checkpoint.exists():
+        typer.echo(f"there is no checkpoint in {checkpoint}: training starts from the beginning", err=True)
+    if checkpoint.exists() and not resume:
+        raise RankaeError(f"{checkpoint} holds a stopped training: go on with --resume, or delete it to start anew")
+
+
+def _held_out_measures(ranker: LabelRanker, rows: Dataset, seed: int) -> dict[str, float | int]:
+    """Measures of a model that has not seen a fifth of the rows, on that fifth."""
+    from rankae.cli.measuring import measure
+    from rankae.data import split_rows
+
+    learn, check = split_rows(len(rows), HELD_OUT, seed)
+    return measure(ranker.fit_dataset(rows.take(learn)), rows.take(check))
+
+
+def _how_to_go_on(checkpoint: Path, arguments: list[str] | None) -> str:
+    if not checkpoint.exists():
+        return "stopped before the first checkpoint; nothing was written"
+    again = [argument for argument in arguments or [] if argument != "--resume"]
+    return f"stopped; the last checkpoint is kept, go on with: {shlex.join(['rankae', *again, '--resume'])}"
+
+
+def _tell(model: Path, facts: dict[str, Any]) -> None:
+    for name, choice in facts["choices"].items():
+        typer.echo(f"{name}: {choice}")
+    if measures := facts.get("held_out"):
+        shown = ", ".join(f"{name} {measures[name]:.2f}" for name in ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1"))
+        typer.echo(f"on a held-out fifth: {shown}")
+    typer.echo(
+        f"{model}: {facts['method']}, {facts['rows']:,} rows, {facts['labels']:,} labels, {facts['seconds']:.1f} s"
+    )

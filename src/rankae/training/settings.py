@@ -12,6 +12,9 @@ from rankae.network.architecture import Architecture
 class JointSettings:
     """Settings of `train_joint`; the first group is the network's (see `Architecture`).
 
+    The defaults are the paper's model and no more; what it leaves open was chosen on a fifth of Delicious' training rows.
+    With linear scores, m only sets the scale of the codes, so m and lambda are one choice.
+
     margin : m of the ranking loss.
     balance : lambda, the weight of L_ae against L_h.
     loss : "bce" puts binary cross entropy in the place of the ranking loss ("No loss").
@@ -39,9 +42,9 @@ class JointSettings:
     direct: float = 0.0
 
     learning_rate: float = 1e-2
-    decay: float = 0.0
+    decay: float = 0.1
     epochs: int = 16
-    batch: int = 256
+    batch: int = 128
     warmup: float = 0.1
     word_dropout: float = 0.0
     patience: int = 0

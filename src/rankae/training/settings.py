@@ -12,7 +12,7 @@ from rankae.network.architecture import Architecture
 class JointSettings:
     """Settings of `train_joint`; the first group is the network's (see `Architecture`).
 
-    The defaults are the paper's model and no more; what it leaves open was chosen on a fifth of Delicious' training rows.
+    The defaults are the paper's model and no more; what it leaves open was chosen on a fifth of Delicious' train rows.
     With linear scores, m only sets the scale of the codes, so m and lambda are one choice.
 
     margin : m of the ranking loss.

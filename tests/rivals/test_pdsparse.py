@@ -82,6 +82,13 @@ def test_the_projection_is_the_nearest_point(seed: int) -> None:
     np.testing.assert_allclose(answer, best.x, atol=1e-4)
 
 
+@pytest.mark.parametrize("gap", [0.0, 1e-17, 2.3e-16, 1e-15, 1e-12])
+def test_the_projection_ends_where_the_sum_is_near_rounding_error(gap: float) -> None:
+    positive, negative = np.array([1.0 + gap, 0.3, 1.0]), np.array([-1.0, -1.0 + gap])
+    project_both(positive, negative, 1.0)
+    np.testing.assert_allclose(np.concatenate([positive, negative]), 0, atol=1e-11)
+
+
 def primal(W: np.ndarray, X: np.ndarray, Y: np.ndarray, l1: float, cost: float) -> float:
     scores = X @ W
     worst = np.where(Y > 0, scores, np.inf).min(axis=1)

@@ -46,16 +46,17 @@ def _to_simplex(vector: np.ndarray, total: float) -> None:
     if total <= 0:
         vector[:] = 0.0
         return
-    threshold, above = -np.inf, -1
+    threshold, before = -np.inf, len(vector) + 1
     while True:
         count, held = 0, 0.0
         for v in vector:
             if v > threshold:
                 count += 1
                 held += v
-        if count == above:
+        # Fewer lie above it with each step; with a total near rounding error none may, or a step may change nothing.
+        if count == 0 or count >= before:
             break
-        above = count
+        before = count
         threshold = (held - total) / count
     for at in range(len(vector)):
         vector[at] = max(0.0, vector[at] - threshold)

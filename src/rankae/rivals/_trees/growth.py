@@ -1,6 +1,6 @@
 """One label-ranking tree, grown level by level into flat arrays.
 
-Here and in the other kernels plain loops stand where numpy would assign a slice: numba then compiles in half the time.
+Here and in the other kernels plain loops stand where numpy would assign a slice: numba compiles that faster.
 """
 
 from __future__ import annotations

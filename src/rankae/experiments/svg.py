@@ -1,6 +1,7 @@
 """Plots as SVG text that stands in a page by itself: lines with bands, scattered points, bars.
 
-Colours are Okabe and Ito's, which colour-blind readers can tell apart; marks and dashes differ as well.
+Colours are Okabe and Ito's, which colour-blind readers can tell apart (brown stands for their yellow,
+which is faint on white); marks and dashes differ as well.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 DASHES = ("", "7 3", "2 3", "9 3 2 3")
 WIDTH, PANEL_HEIGHT = 640, 340
 LEFT, RIGHT, TOP, BOTTOM = 64, 20, 40, 52
+_STRIPES = (
+    '<defs><pattern id="stripes" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+    '<rect width="2" height="5" fill="white"/></pattern></defs>'
+)
 GREY, INK = "#d8d8d8", "#222222"
 
 
@@ -51,7 +56,8 @@ def line_chart(lines: Sequence[Line], title: str, x_label: str, y_label: str, x_
 def scatter_chart(points: Sequence[Line], title: str, x_label: str, y_label: str) -> str:
     """One mark for each series (its first point), named beside it; x runs by powers of ten."""
     panel = _Panel(points, title, x_label, y_label, log_x=True)
-    parts, taken = [], []
+    places = [panel.at(point.x[0], point.y[0]) for point in points]
+    parts, taken = [], [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
     for point in sorted(points, key=lambda p: -p.y[0]):
         x, y = panel.at(point.x[0], point.y[0])
         parts.append(_mark(point.style, x, y, f"{point.name}: {point.y[0]:.2f} after {point.x[0]:.3g} s"))
@@ -75,10 +81,8 @@ def bar_chart(groups: Sequence[str], bars: Sequence[Line], title: str, y_label: 
             x = LEFT + g * slot + 0.1 * slot + i * width
             _, y = panel.at(0, value)
             _, base = panel.at(0, max(panel.y_low, 0.0) if from_zero else panel.y_low)
-            parts.append(
-                f'<rect x="{x:.1f}" y="{min(y, base):.1f}" width="{0.92 * width:.1f}" height="{abs(base - y):.1f}"'
-                f' fill="{_colour(bar)}"><title>{escape(f"{bar.name}, {groups[g]}: {value:.2f}")}</title></rect>'
-            )
+            hint = f"{bar.name}, {groups[g]}: {value:.2f}"
+            parts.append(_box(bar, x, min(y, base), 0.92 * width, abs(base - y), hint))
             if bar.low is not None and bar.high is not None and bar.high[g] > bar.low[g]:
                 middle = x + 0.46 * width
                 (_, top), (_, bottom) = panel.at(0, bar.high[g]), panel.at(0, bar.low[g])
@@ -147,7 +151,8 @@ class _Panel:
             out += [
                 _text(LEFT + (g + 0.5) * slot, bottom + 18, name, anchor="middle") for g, name in enumerate(self.groups)
             ]
-        out.append(_stroke(LEFT, bottom, LEFT + self.inner, bottom, INK))
+        _, ground = self.at(self.x_low, 0.0 if self.y_low < 0 < self.y_high else self.y_low)
+        out.append(_stroke(LEFT, ground, LEFT + self.inner, ground, INK))
         out.append(_text(LEFT + self.inner / 2, bottom + 38, self.x_label, anchor="middle"))
         out.append(
             f'<g transform="translate(16 {TOP + self.depth / 2:.1f}) rotate(-90)">'
@@ -165,12 +170,12 @@ class _Panel:
                     )
                     out.append(_mark(line.style, x + 12, y, line.name))
                 else:
-                    out.append(f'<rect x="{x + 6}" y="{y - 6}" width="12" height="12" fill="{colour}"/>')
+                    out.append(_box(line, x + 6, y - 6, 12, 12, line.name))
                 out.append(_text(x + 30, y + 4, line.name))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
             f' role="img" aria-label="{escape(self.title)}" font-family="system-ui, sans-serif">'
-            f'<rect width="{WIDTH}" height="{height}" fill="white"/>{"".join([*out, *parts])}</svg>'
+            f'{_STRIPES}<rect width="{WIDTH}" height="{height}" fill="white"/>{"".join([*out, *parts])}</svg>'
         )
 
 
@@ -191,7 +196,7 @@ Box = tuple[float, float, float, float]
 
 
 def _free_place(x: float, y: float, width: float, taken: Sequence[Box]) -> tuple[Box, str]:
-    """A box for a name beside a mark that covers no other name: right, else left, else further and further down."""
+    """A box beside a mark that covers no other name or mark: right, else left, else further and further away."""
     for down in (0, 13, -13, 26, -26, 39, -39, 52):
         for side in ("start", "end"):
             left = x + 9 if side == "start" else x - 9 - width
@@ -241,6 +246,13 @@ def _points(places: Sequence[tuple[float, float]]) -> str:
 
 def _stroke(x1: float, y1: float, x2: float, y2: float, colour: str) -> str:
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}"/>'
+
+
+def _box(line: Line, x: float, y: float, width: float, height: float, hint: str) -> str:
+    """A bar; when colours come round again, stripes tell it from the first of its colour."""
+    frame = f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+    plain = f'{frame} fill="{_colour(line)}"><title>{escape(hint)}</title></rect>'
+    return plain if line.style < len(COLOURS) else f'{plain}{frame} fill="url(#stripes)" pointer-events="none"/>'
 
 
 def _text(

@@ -1,0 +1,117 @@
+"""`rankae explain`: the words that made a document's labels rise or fall."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rankae.cli.options import Json, Model
+
+
+def explain(
+    model: Model,
+    document: Annotated[
+        str,
+        typer.Argument(metavar="TEXT|FILE", help="A text, a file that holds one, - for stdin, or (with --row) DATA."),
+    ],
+    k: Annotated[int, typer.Option("-k", min=1, help="Labels to explain.")] = 5,
+    view: Annotated[
+        str, typer.Option(help="auto; contribution (exact summands); removal (leave a word out).")
+    ] = "auto",
+    row: Annotated[int | None, typer.Option(min=0, help="Explain this row of a data set, counted from 0.")] = None,
+    split: Annotated[str, typer.Option(help="The data set's split that --row counts in.")] = "test",
+    html: Annotated[Path | None, typer.Option(help="Write a page with a label picker here.")] = None,
+    faithful: Annotated[
+        bool,
+        typer.Option("--faithful", help="Check: does deleting the named words lower scores faster than random ones?"),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Show which words speak for and against each label of a document."""
+    import json as json_module
+
+    from rankae import rivals
+    from rankae.data.writing import written
+    from rankae.explain import deletion_curve
+    from rankae.explain import explain as explain_document
+    from rankae.explain.show import html_explanation
+
+    ranker = rivals.load(model)
+    read, names = _document(ranker, document, row, split)
+    explanation = explain_document(ranker, read, k, view, names)
+    places = range(len(explanation.labels)) if faithful else []
+    curves = [deletion_curve(ranker, explanation, label) for label in places]
+    if html is not None:
+        with written(html) as stream:
+            stream.write(html_explanation(explanation, f"Why these labels? {ranker.method}", curves).encode())
+    if json:
+        found = explanation.to_dict()
+        if curves:
+            found["deletion"] = [vars(curve) | {"advantage": curve.advantage} for curve in curves]
+        typer.echo(json_module.dumps(found))
+        return
+    _print(explanation, curves)
+    if html is not None:
+        typer.echo(f"{html}")
+
+
+def _document(ranker: Any, given: str, row: int | None, split: str) -> tuple[Any, list[str] | None]:
+    """The text that was given, the content of a file, or a row of a data set."""
+    import os
+    import sys
+
+    from rankae.errors import DataError
+
+    reads_text = ranker.reads == "text" or ranker.text_ is not None
+    if row is None and reads_text:
+        if given == "-":
+            return sys.stdin.read(), None
+        if os.path.isfile(given):
+            try:
+                return Path(given).read_text(encoding="utf-8"), None
+            except UnicodeDecodeError:
+                raise DataError(
+                    f"{given}: this is no UTF-8 text; a row of a data set is explained with --row"
+                ) from None
+        return given, None
+    from rankae.data import load_dataset, splits_of
+
+    data = load_dataset(given, split if split in splits_of(given) else "train")
+    chosen = row or 0
+    if chosen >= len(data):
+        raise DataError(f"{given}: there is no row {chosen}; the {split} split has {len(data)} rows")
+    if not reads_text:
+        data = data.with_features(ranker.n_features_in_)
+    one = data.take([chosen]).rows
+    return (one[0] if isinstance(one, list) else one), data.feature_names
+
+
+def _print(explanation: Any, curves: list[Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from rankae.explain.show import MEANINGS, terminal_text
+
+    console = Console()
+    table = Table(title=MEANINGS[explanation.view], title_justify="left")
+    for heading in ("label", "score", "raise it", "lower it", *(["faithfulness"] if curves else [])):
+        table.add_column(heading, justify="right" if heading in ("score", "faithfulness") else "left")
+    for i, label in enumerate(explanation.labels):
+        named = explanation.strongest(i, 12)
+        raising = ", ".join(f"{word} {weight:+.3f}" for word, weight in named if weight > 0)
+        lowering = ", ".join(f"{word} {weight:+.3f}" for word, weight in named if weight < 0)
+        cells = [label, f"{explanation.scores[i]:.3f}", raising, lowering]
+        cells += [f"{curves[i].advantage:+.3f}"] if curves else []
+        table.add_row(*map(Text, cells))
+    console.print(table)
+    if explanation.labels:
+        console.print(Text(f"{explanation.labels[0]}:", style="bold"))
+        console.print(terminal_text(explanation))
+    if curves:
+        console.print(
+            "faithfulness: how much further the score falls when the named words are deleted than with random ones",
+            style="dim",
+        )

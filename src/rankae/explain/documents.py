@@ -1,0 +1,103 @@
+"""A document as a list of distinct words, any of which can be taken out: a text, or a row of features."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.base import LabelRanker
+from rankae.data.text import TextFeatures
+from rankae.errors import DataError
+from rankae.inputs import is_text
+
+
+class Document(Protocol):
+    """words : distinct ones, in the order in which they first occur."""
+
+    words: list[str]
+
+    def without(self, removed: Sequence[Collection[int]]) -> Any:
+        """One version of the document for each collection of words to take out, as the model reads them."""
+
+    def pieces(self) -> list[tuple[str, int]]:
+        """The document from start to end, cut into words (with their numbers) and what is between them (-1)."""
+
+
+@dataclass(frozen=True)
+class TextDocument:
+    """A raw text, cut into words as the model cuts it."""
+
+    text: str
+    cut: list[tuple[str, int]]
+    words: list[str]
+
+    @classmethod
+    def read(cls, text: str, features: TextFeatures | None = None) -> TextDocument:
+        features = features or TextFeatures()
+        number: dict[str, int] = {}
+        cut: list[tuple[str, int]] = []
+        end = 0
+        for found in re.finditer(features.token_pattern, text):
+            if found.start() == found.end():
+                continue
+            word = found.group().lower() if features.lowercase else found.group()
+            if found.start() > end:
+                cut.append((text[end : found.start()], -1))
+            cut.append((found.group(), number.setdefault(word, len(number))))
+            end = found.end()
+        if end < len(text):
+            cut.append((text[end:], -1))
+        return cls(text, cut, list(number))
+
+    def without(self, removed: Sequence[Collection[int]]) -> list[str]:
+        return ["".join(piece for piece, word in self.cut if word not in out) for out in map(set, removed)]
+
+    def pieces(self) -> list[tuple[str, int]]:
+        return self.cut
+
+
+@dataclass(frozen=True)
+class RowDocument:
+    """A row of features: CSR, 1 x features, and a name for each feature that it holds."""
+
+    row: sp.csr_matrix
+    words: list[str]
+
+    def without(self, removed: Sequence[Collection[int]]) -> sp.csr_matrix:
+        values = np.repeat(self.row.data[None], len(removed), axis=0)
+        for i, out in enumerate(removed):
+            values[i, list(out)] = 0
+        stored = len(self.row.indices)
+        starts = stored * np.arange(len(removed) + 1)
+        indices = np.tile(self.row.indices, len(removed))
+        rows = sp.csr_matrix((values.ravel(), indices, starts), shape=(len(removed), self.row.shape[1]))
+        rows.eliminate_zeros()
+        return rows
+
+    def pieces(self) -> list[tuple[str, int]]:
+        parts = [[(word, i), (" ", -1)] for i, word in enumerate(self.words)]
+        return [piece for pair in parts for piece in pair][:-1]
+
+
+def document_of(model: LabelRanker, document: Any, feature_names: Sequence[str] | None = None) -> Document:
+    """Read what a user hands in as the model would: a text, or a row of features (CSR or dense)."""
+    if isinstance(document, str):
+        if model.reads != "text" and model.text_ is None:
+            raise DataError("this model was trained on a feature matrix: explain a row of features, not a text")
+        return TextDocument.read(document, model.text_)
+    if is_text(document):
+        raise DataError("one document can be explained at a time: give a single string")
+    if model.reads == "text" or model.text_ is not None:
+        raise DataError("this model was trained on raw text: explain a text, not a row of features")
+    row = sp.csr_matrix(document, dtype=np.float32)
+    if row.shape[0] != 1:
+        raise DataError(f"one row can be explained at a time, not {row.shape[0]}")
+    row.sum_duplicates()
+    row.eliminate_zeros()
+    names = [str(feature_names[i]) if feature_names is not None else f"feature {i}" for i in row.indices]
+    return RowDocument(row, names)

@@ -1,0 +1,51 @@
+"""Is an explanation true to the model? Deleting the words it names must lower the score faster than deleting any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankae.base import LabelRanker
+from rankae.explain.explanation import Explanation, scores_of
+
+
+@dataclass(frozen=True)
+class DeletionCurve:
+    """Score of one label as words are deleted.
+
+    deleted : number of words deleted, from 0.
+    named : the score when the words that the explanation names first are deleted first.
+    random, random_std : mean and deviation of the score when words are deleted in random order.
+    """
+
+    label: str
+    deleted: list[int]
+    named: list[float]
+    random: list[float]
+    random_std: list[float]
+
+    @property
+    def advantage(self) -> float:
+        """How much further the score falls on average over the curve; above 0 the explanation beats chance."""
+        return float(np.mean(np.array(self.random[1:]) - np.array(self.named[1:]))) if len(self.deleted) > 1 else 0.0
+
+
+def deletion_curve(
+    model: LabelRanker, explanation: Explanation, label: int = 0, most: int = 20, draws: int = 10, seed: int = 0
+) -> DeletionCurve:
+    """Delete up to `most` words, one after the other, and look at the score of the label at place `label`."""
+    words = len(explanation.words)
+    steps = list(range(min(most, words) + 1))
+    rng = np.random.default_rng(seed)
+    orders = [np.argsort(-explanation.contributions[:, label], kind="stable")]
+    orders += [rng.permutation(words) for _ in range(draws)]
+    rows = explanation.document.without([order[:n].tolist() for order in orders for n in steps])
+    scores = scores_of(model, rows, explanation.columns[[label]]).reshape(len(orders), len(steps))
+    return DeletionCurve(
+        explanation.labels[label],
+        steps,
+        scores[0].tolist(),
+        scores[1:].mean(axis=0).tolist(),
+        scores[1:].std(axis=0).tolist(),
+    )

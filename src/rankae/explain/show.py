@@ -1,0 +1,157 @@
+"""An explanation for the eye: coloured text on a terminal, or one HTML page that stands alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankae.explain.explanation import Explanation
+from rankae.explain.faithfulness import DeletionCurve
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+RISES, FALLS = "0,114,178", "213,94,0"  # Okabe and Ito's blue and vermillion
+_WEAKEST = 0.05  # a word with less than this share of the strongest one's weight stays plain
+
+MEANINGS = {
+    "removal": "a word's weight is how far the label's score falls when the word is taken out of the document",
+    "contribution": "a word's weight is its summand of the label's score; the base is the score without any word",
+}
+
+
+def colours(weights: np.ndarray) -> list[float]:
+    """Weights between -1 and 1: how strongly each word is coloured, blue above 0, vermillion below."""
+    strongest = float(np.abs(weights).max(initial=0.0))
+    shares = weights / strongest if strongest else np.zeros(len(weights))
+    return [round(float(share), 3) if abs(share) >= _WEAKEST else 0.0 for share in shares]
+
+
+def terminal_text(explanation: Explanation, label: int = 0) -> Text:
+    """The document with the words of one label coloured; words that lower the score are underlined as well."""
+    from rich.text import Text
+
+    shares = colours(explanation.contributions[:, label])
+    text = Text()
+    for piece, word in explanation.document.pieces():
+        share = shares[word] if word >= 0 else 0.0
+        if share == 0:
+            text.append(piece)
+            continue
+        red, green, blue = (int(part) for part in (RISES if share > 0 else FALLS).split(","))
+        mixed = [round(255 + abs(share) * (part - 255)) for part in (red, green, blue)]
+        ink = "white" if abs(share) > 0.5 else "black"
+        underline = " underline" if share < 0 else ""
+        text.append(piece, style=f"{ink} on rgb({mixed[0]},{mixed[1]},{mixed[2]}){underline}")
+    return text
+
+
+def html_explanation(explanation: Explanation, title: str, curves: Sequence[DeletionCurve] = ()) -> str:
+    """A page with a label picker: choosing a label colours the words that made it rise or fall."""
+    from rankae.experiments.page import html_note, html_page, html_plots
+    from rankae.experiments.svg import Line, line_chart
+
+    views = [
+        {
+            "name": name,
+            "score": f"{score:.3f}",
+            "weights": [round(float(w), 4) for w in weights],
+            "shares": colours(weights),
+        }
+        for name, score, weights in zip(
+            explanation.labels, explanation.scores, explanation.contributions.T, strict=True
+        )
+    ]
+    if explanation.attention is not None:
+        gates = explanation.attention
+        shown = colours((gates - gates.min()) / max(float(np.ptp(gates)), 1e-9)) if len(gates) else []
+        weights = [round(float(g), 4) for g in gates]
+        views.append({"name": "channel attention", "score": "all labels", "weights": weights, "shares": shown})
+    buttons = "".join(
+        f'<button type="button" role="radio" aria-checked="{"true" if i == 0 else "false"}" data-view="{i}">'
+        f"{escape(str(view['name']))} <small>{escape(str(view['score']))}</small></button>"
+        for i, view in enumerate(views)
+    )
+    pieces = "".join(
+        escape(piece) if word < 0 else f'<span data-word="{word}">{escape(piece)}</span>'
+        for piece, word in explanation.document.pieces()
+    )
+    # A "<" inside the data could end the script: written as an escape it means the same to JSON and nothing to HTML.
+    data = json.dumps({"views": views, "words": explanation.words}).replace("<", "\\u003c")
+    sections = [
+        html_note(
+            f"Choose a label: {MEANINGS[explanation.view]}. Blue words raise it, underlined orange ones lower it."
+        ),
+        f'<div id="labels" role="radiogroup" aria-label="label">{buttons}</div>',
+        f'<p id="document">{pieces}</p>',
+        '<div class="scroll"><table><thead><tr><th>word</th><th>weight</th><th></th></tr></thead>'
+        '<tbody id="strongest"></tbody></table></div>',
+        f'<script type="application/json" id="data">{data}</script>',
+    ]
+    if curves:
+        plots = []
+        for curve in curves:
+            low, high = (
+                [m + side * s for m, s in zip(curve.random, curve.random_std, strict=True)] for side in (-1, 1)
+            )
+            lines = [
+                Line("words named by the explanation", curve.deleted, curve.named),
+                Line("random words", curve.deleted, curve.random, low, high, style=1),
+            ]
+            plots.append(line_chart(lines, f"Label: {curve.label}", "words deleted", "score of the label"))
+        sections.append(html_plots("Is it true to the model? Score as words are deleted", plots))
+    return html_page(title, sections, _STYLE, _SCRIPT)
+
+
+_STYLE = """
+#labels { display: flex; flex-wrap: wrap; gap: .4rem; margin: 1rem 0; }
+#labels button { font: inherit; padding: .25rem .7rem; border: 1px solid #999; border-radius: 1rem; background: #fff;
+  cursor: pointer; } #labels button[aria-checked=true] { background: #222; color: #fff; }
+#document { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.9; max-width: 80ch; }
+#document span { border-radius: 3px; padding: 1px 2px; } #document span.falls { text-decoration: underline; }
+#strongest td:last-child { text-align: left; } #strongest i { display: inline-block; height: .7em; }
+"""
+
+_SCRIPT = """
+const found = JSON.parse(document.getElementById("data").textContent);
+const blue = "0,114,178", orange = "213,94,0", spans = [...document.querySelectorAll("#document span")];
+const buttons = [...document.querySelectorAll("#labels button")], table = document.getElementById("strongest");
+function show(number) {
+  const view = found.views[number];
+  buttons.forEach((button, i) => {
+    button.setAttribute("aria-checked", i === number);
+    button.tabIndex = i === number ? 0 : -1;
+  });
+  for (const span of spans) {
+    const word = +span.dataset.word, share = view.shares[word];
+    span.style.background = share ? `rgba(${share > 0 ? blue : orange},${Math.abs(share) * .75})` : "";
+    span.classList.toggle("falls", share < 0);
+    span.title = view.weights[word];
+  }
+  const order = view.weights.map((weight, word) => word).filter(word => view.shares[word])
+    .sort((a, b) => Math.abs(view.weights[b]) - Math.abs(view.weights[a])).slice(0, 15);
+  table.replaceChildren(...order.map(word => {
+    const row = document.createElement("tr"), bar = document.createElement("i"), share = view.shares[word];
+    bar.style.width = `${Math.abs(share) * 12}rem`;
+    bar.style.background = `rgb(${share > 0 ? blue : orange})`;
+    for (const content of [found.words[word], view.weights[word].toFixed(4), bar]) row.insertCell().append(content);
+    return row;
+  }));
+}
+buttons.forEach((button, i) => {
+  button.addEventListener("click", () => show(i));
+  button.addEventListener("keydown", event => {
+    const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
+    if (!step) return;
+    const next = (i + step + buttons.length) % buttons.length;
+    show(next);
+    buttons[next].focus();
+    event.preventDefault();
+  });
+});
+if (found.views.length) show(0);
+"""

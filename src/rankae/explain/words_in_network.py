@@ -1,0 +1,142 @@
+"""What can be read off Rank-AE's own parts: attention of words, and scores that are sums over words.
+
+score = D (FC (sum_j M_j)) + bias,   M_j = V'_j * A_j     with linear D and one layer FC: a sum over words j
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.preprocessing import normalize
+
+from rankae.base import LabelRanker
+from rankae.explain.documents import Document
+
+if TYPE_CHECKING:
+    import torch
+
+    from rankae.network.attention import DualAttention
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """What the network reads of a document: feature columns, their weights, and the words behind each."""
+
+    columns: np.ndarray
+    weights: np.ndarray
+    words: list[list[int]]
+
+
+def contributions_of_words(
+    model: LabelRanker, document: Document, columns: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Summands [words, labels] and base [labels], whose sum is the score; None where the score is no such sum."""
+    from rankae.estimator import RankAE
+    from rankae.refine.model import Parts
+
+    if not isinstance(model, RankAE):
+        return None
+    if isinstance(model.model_, Parts):
+        code = model.model_.code
+        if model.model_.combiner is not None or code.residual:
+            return None
+        tokens = _tokens(model, document)
+        vectors = tokens.weights[:, None] * np.asarray(code.word_table)[tokens.columns]
+        table, base = code.label_table[columns], code.bias[columns]
+    else:
+        from torch import nn
+
+        network = model.model_
+        if network.shape.activation != "linear" or network.shape.scores != "linear":
+            return None
+        FC = network.F.FC
+        if not isinstance(FC, nn.Linear):
+            return None
+        tokens = _tokens(model, document)
+        attended = network.F.attention.attend(_encoded(model, tokens)).detach().numpy()
+        vectors = attended / max(1, len(attended)) if network.shape.pooling == "mean" else attended
+        decoder, bias = network.folded_decoder()
+        table = decoder[columns] @ FC.weight.detach().numpy()
+        base = decoder[columns] @ FC.bias.detach().numpy() + bias[columns]
+    return _by_word(vectors @ table.T, tokens.words, len(document.words)), np.asarray(base)
+
+
+def attention_of_words(model: LabelRanker, document: Document) -> np.ndarray | None:
+    """A summed over channels, for each word (its mean over the places where the word stands); None without a gate."""
+    from rankae.estimator import RankAE
+    from rankae.refine.model import Parts
+
+    if not isinstance(model, RankAE):
+        return None
+    tokens = _tokens(model, document)
+    if isinstance(model.model_, Parts):
+        members = model.model_.network.members if model.model_.network is not None else []
+        found = [_gate_sums(m.attention, _weighted(m.word_vectors, tokens)) for m in members]
+    else:
+        found = [_gate_sums(model.model_.F.attention, _encoded(model, tokens))]
+    gates = [gate for gate in found if gate is not None]
+    if not gates:
+        return None
+    places = np.zeros(len(document.words))
+    for words in tokens.words:
+        places[words] += 1
+    # A pair of words speaks for both of them, so every word's tokens count in full.
+    sums = np.zeros(len(document.words))
+    for words, value in zip(tokens.words, np.mean(gates, axis=0), strict=True):
+        sums[words] += value
+    return sums / np.maximum(places, 1)
+
+
+def _tokens(model: LabelRanker, document: Document) -> Tokens:
+    """The row or sequence that the model makes of the document, each feature with the words it comes from."""
+    rows = model._rows(document.without([()]))
+    if isinstance(rows, list):
+        columns, weights = rows[0], np.ones(len(rows[0]), dtype=np.float32)
+    else:
+        row = normalize(rows)
+        columns, weights = row.indices, row.data
+    if model.text_ is None:
+        return Tokens(columns, weights, [[i] for i in range(len(columns))])
+    number = {word: i for i, word in enumerate(document.words)}
+    words = [[number[word] for word in model.text_.words[column].split(" ")] for column in columns]
+    return Tokens(columns, weights, words)
+
+
+def _encoded(model: LabelRanker, tokens: Tokens) -> torch.Tensor:
+    """V' of the paper, [tokens, C]: weighted word vectors, or the states of the BiLSTM that read them."""
+    import torch
+
+    F = model.model_.F  # type: ignore[attr-defined]
+    if not hasattr(F, "lstm"):
+        return _weighted(F.word_vectors, tokens)
+    with torch.no_grad():
+        vectors = F.word_vectors[torch.as_tensor(np.asarray(tokens.columns, dtype=np.int64))]
+        return F.lstm(vectors[None])[0][0] if len(vectors) else vectors.new_zeros(0, 2 * F.lstm.hidden_size)
+
+
+def _weighted(vectors: torch.Tensor, tokens: Tokens) -> torch.Tensor:
+    import torch
+
+    columns = torch.as_tensor(np.asarray(tokens.columns, dtype=np.int64))
+    return vectors.detach()[columns] * torch.as_tensor(tokens.weights)[:, None]
+
+
+def _gate_sums(attention: DualAttention, V: torch.Tensor) -> np.ndarray | None:
+    import torch
+
+    if attention.F1 is None or attention.F2 is None:
+        return None
+    with torch.no_grad():
+        return torch.sigmoid(torch.relu(V @ attention.F1.T) @ attention.F2.T).sum(1).numpy()
+
+
+def _by_word(values: np.ndarray, words: Sequence[list[int]], n_words: int) -> np.ndarray:
+    """Add up tokens by word; a pair of words shares its value equally, so that the sum stays what it was."""
+    out = np.zeros((n_words, values.shape[1]))
+    for row, own in zip(values, words, strict=True):
+        for word in own:
+            out[word] += row / len(own)
+    return out

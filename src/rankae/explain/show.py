@@ -76,8 +76,10 @@ def html_explanation(explanation: Explanation, title: str, curves: Sequence[Dele
         f"{escape(str(view['name']))} <small>{escape(str(view['score']))}</small></button>"
         for i, view in enumerate(views)
     )
+    # The first label is coloured here already, for readers without scripts.
+    shares = views[0]["shares"] if views else [0.0] * len(explanation.words)
     pieces = "".join(
-        escape(piece) if word < 0 else f'<span data-word="{word}">{escape(piece)}</span>'
+        escape(piece) if word < 0 else f'<span data-word="{word}"{_coloured(shares[word])}>{escape(piece)}</span>'
         for piece, word in explanation.document.pieces()
     )
     # A "<" inside the data could end the script: written as an escape it means the same to JSON and nothing to HTML.
@@ -105,6 +107,14 @@ def html_explanation(explanation: Explanation, title: str, curves: Sequence[Dele
             plots.append(line_chart(lines, f"Label: {curve.label}", "words deleted", "score of the label"))
         sections.append(html_plots("Is it true to the model? Score as words are deleted", plots))
     return html_page(title, sections, _STYLE, _SCRIPT)
+
+
+def _coloured(share: float) -> str:
+    if share == 0:
+        return ""
+    colour = RISES if share > 0 else FALLS
+    kind = "rises" if share > 0 else "falls"
+    return f' class="{kind}" style="background:rgba({colour},{abs(share) * 0.75:.3f})"'
 
 
 _STYLE = """

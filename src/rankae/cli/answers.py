@@ -48,5 +48,5 @@ def _figure(score: float) -> str:
 
 def _csv_cell(name: Any) -> str:
     cell = io.StringIO()
-    csv.writer(cell, lineterminator="").writerow([name])
-    return cell.getvalue()
+    csv.writer(cell, lineterminator="\r\n").writerow([name])  # both, so that a name with either is quoted
+    return cell.getvalue().removesuffix("\r\n")

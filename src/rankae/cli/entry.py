@@ -12,7 +12,8 @@ import typer
 from rankae.cli.lazy_group import LazyGroup
 from rankae.errors import RankaeError
 
-MISTAKE, INTERRUPTED, READER_LEFT = 2, 130, 141  # the last two are what a shell reports for SIGINT and SIGPIPE
+MISTAKE, INTERRUPTED = 2, 130  # the latter is what a shell reports for SIGINT
+READER_LEFT = 1  # typer's own answer to a broken pipe in the middle of a command
 
 # click's class, wherever this version of typer keeps its click
 UsageError: Any = typer.BadParameter.__base__

@@ -69,7 +69,12 @@ def _writes_csv(out: Path | None, csv: bool) -> bool:
 @contextmanager
 def _output(out: Path | None) -> Iterator[BinaryIO]:
     if out is None:
-        yield sys.stdout.buffer
+        try:
+            yield sys.stdout.buffer
+        except BrokenPipeError:
+            raise  # the reader has seen enough
+        except OSError as error:
+            raise RankaeError(f"standard output: {error.strerror or error}") from None
         return
     from rankae.data.writing import written
 

@@ -11,6 +11,7 @@ from sklearn.preprocessing import normalize
 
 from rankae.base import LabelRanker
 from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
+from rankae.rivals._limits import at_least
 from rankae.rivals._ranked import Ranked, nothing_ranked, rank_sparse
 
 ROWS_AT_ONCE = 1024
@@ -30,6 +31,7 @@ class NearestRows(LabelRanker):
         self.neighbours = neighbours
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
+        at_least(self, neighbours=1)
         self._index(normalize(rows), labels)
 
     def _index(self, unit_rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:

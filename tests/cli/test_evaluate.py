@@ -1,0 +1,62 @@
+"""`rankae evaluate`: the figures, and data whose columns are not the model's."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from rankae import metrics
+from rankae.cli.measuring import matched, training_labels
+from rankae.data import load_dataset
+from rankae.rivals import create, load
+
+
+def test_the_figures_are_those_of_the_metrics(rankae, data, model):
+    ended = rankae("evaluate", model, data, "--k", "3,1", "--json")
+    assert (ended.code, ended.err) == (0, "")
+    told = json.loads(ended.out)
+    ranker, train, test = load(model), load_dataset(data), load_dataset(data, "test")
+    test = test.aligned_to(ranker.classes_)
+    columns, _ = ranker.top_columns(test.rows, 3)
+    for name, value in metrics.evaluate(columns, test.labels, [1, 3], train.aligned_to(ranker.classes_).labels).items():
+        assert told[name] == pytest.approx(value, abs=1e-4)
+    assert (told["rows"], told["method"], told["split"]) == (20, "knn", "test")
+    assert "P@5" not in told
+
+
+def test_the_table(rankae, data, model):
+    shown = rankae("evaluate", model, data).out
+    assert all(f"{name}@{k}" in shown for name in ("P", "nDCG", "PSP") for k in (1, 3, 5))
+
+
+@pytest.mark.parametrize(("options", "told"), [(["--k", "0"], "--k takes"), (["--split", "dev"], "no 'dev' split")])
+def test_mistakes(rankae, data, model, options, told):
+    ended = rankae("evaluate", model, data, *options)
+    assert ended.code == 2
+    assert told in ended.err
+
+
+def test_other_labels_are_told_apart_from_a_bad_model(rankae, model, tmp_path):
+    (tmp_path / "other.jsonl").write_text('{"text": "a", "labels": ["never seen"]}\n')
+    ended = rankae("evaluate", model, tmp_path / "other.jsonl")
+    assert ended.code == 2
+    assert "knows none of its labels" in ended.err
+
+
+def test_unnamed_columns_and_missing_features_are_matched(tmp_path):
+    (tmp_path / "train.txt").write_text("3 4 3\n0 0:1\n1,2 1:1 3:1\n2 2:1\n")
+    (tmp_path / "labels.txt").write_text("red\ngreen\nblue\n")
+    (tmp_path / "new.txt").write_text("0 0:1\n1 1:1\n")  # no header, no names, fewer features
+    ranker = create("knn").fit_dataset(load_dataset(tmp_path))
+    found = matched(ranker, load_dataset(tmp_path / "new.txt"))
+    assert found.n_features == 4
+    assert found.labels.toarray()[:, :3].tolist() == [[1, 0, 0], [0, 1, 0]]
+
+
+def test_propensities_come_from_the_counts_of_training_rows(data):
+    train = load_dataset(data)
+    ranker = create("popular").fit_dataset(train)
+    stood_in = metrics.inverse_propensities(training_labels(ranker))
+    np.testing.assert_allclose(stood_in, metrics.inverse_propensities(train.labels))

@@ -43,10 +43,10 @@ def test_the_papers_precisions_give_the_papers_rank_scores() -> None:
     assert [round(found[m], 2) for m in METHODS] == [2.83, 3.33, 4.56, 4.56, 5.78, 2.56, 1.78]
 
 
-def test_the_papers_gains_give_its_rank_scores_but_for_three_slips() -> None:
-    """Table (b) prints 3.22, 4.33 and 5.78 for FastXML, PD-Sparse and Bow-CNN: each a rank less than its figures give."""
+def test_the_papers_gains_give_its_rank_scores_within_a_slip() -> None:
+    """Table (b) prints 3.22, 4.33, 4.67 and 5.78 for the second to fifth method: its own figures give a rank more."""
     found = rank_scores(lines(GAIN))
-    assert [round(found[m], 2) for m in METHODS] == [2.83, 3.28, 4.39, 4.67, 5.89, 2.56, 1.89]
+    assert [round(found[m], 2) for m in METHODS] == [2.83, 3.28, 4.39, 4.78, 5.89, 2.56, 1.89]
 
 
 def test_a_method_is_averaged_only_over_lines_that_have_it() -> None:

@@ -13,9 +13,10 @@ from rankae.experiments.page import html_note, html_page, html_plots, html_table
 from rankae.experiments.plan import Contender, Running, Series, run_series
 from rankae.experiments.summary import FAMILIES, Summary, summarise
 from rankae.experiments.svg import Line, bar_chart, scatter_chart
-from rankae.experiments.tables import READING, grids, score_grid, to_csv, to_latex, to_markdown
+from rankae.experiments.tables import READING, data_grid, grids, score_grid, to_csv, to_latex, to_markdown
 
 TITLE = "Comparison of methods"
+FAR_BELOW = 0.7  # of the best score
 
 
 def compare(
@@ -41,7 +42,8 @@ def write_report(summary: Summary, folder: Path, title: str, more: Sequence[str]
         html_plots("Accuracy against training time", accuracy_and_time(summary)),
         html_plots(f"Recall@{max(summary.k)} of frequent and rare labels", recall_by_frequency(summary)),
     ]
-    page = [html_note(READING), *more, *map(html_table, tables[:1]), *plots, *map(html_table, tables[1:])]
+    by_data = [data_grid(summary, name) for name in summary.data]
+    page = [html_note(READING), *more, *map(html_table, by_data), *plots, *map(html_table, tables)]
     write_files(
         folder,
         {
@@ -62,7 +64,10 @@ def write_files(folder: Path, texts: dict[str, str]) -> None:
 
 
 def accuracy_and_time(summary: Summary) -> list[str]:
-    """One plot a data set: the first measure of precision against seconds of training."""
+    """One plot a data set: the first measure of precision against seconds of training.
+
+    A method far below the others (the floor, say) would press them together: it is left out, by name.
+    """
     measure = f"P@{summary.k[0]}"
     plots = []
     for data in summary.data:
@@ -71,8 +76,13 @@ def accuracy_and_time(summary: Summary) -> list[str]:
             for i, method in enumerate(summary.methods)
             if (score := summary.scores.get((data, method, measure))) is not None
         ]
-        if points:
-            plots.append(scatter_chart(points, data, "training time, seconds (logarithmic)", f"{measure}, percent"))
+        if not points:
+            continue
+        enough = FAR_BELOW * max(point.y[0] for point in points)
+        low = [point.name for point in points if point.y[0] < enough]
+        title = f"{data} (not shown, far below: {', '.join(low)})" if low else data
+        near = [point for point in points if point.y[0] >= enough]
+        plots.append(scatter_chart(near, title, "training time, seconds (logarithmic)", f"{measure}, percent"))
     return plots
 
 

@@ -13,7 +13,7 @@ body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-
 h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child, th:nth-child(2), td:nth-child(2), td.words { text-align: left; }
+th.name, td.name, td.words { text-align: left; }
 td.words { white-space: normal; }
 th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-visible { outline: 2px solid #0072B2; }
 th[aria-sort=ascending] button::after { content: " ▲"; } th[aria-sort=descending] button::after { content: " ▼"; }
@@ -58,7 +58,11 @@ def html_note(text: str) -> str:
 
 
 def html_table(grid: Grid) -> str:
-    head = "".join(f'<th scope="col"><button type="button">{escape(name)}</button></th>' for name in grid.head)
+    kinds = ["name" if j < grid.names else "figure" for j in range(len(grid.head))]
+    head = "".join(
+        f'<th scope="col" class="{kind}"><button type="button">{escape(name)}</button></th>'
+        for kind, name in zip(kinds, grid.head, strict=True)
+    )
     body = []
     for i, line in enumerate(grid.lines):
         cells = "".join(f"<td{_class(grid, i, j, text)}>{escape(text)}</td>" for j, text in enumerate(line))
@@ -74,6 +78,8 @@ def html_plots(title: str, plots: Sequence[str]) -> str:
 
 
 def _class(grid: Grid, line: int, column: int, text: str) -> str:
+    if column < grid.names:
+        return ' class="name"'
     if (line, column) in grid.bold:
         return ' class="best"'
-    return ' class="words"' if column >= 2 and len(text) > 40 else ""
+    return ' class="words"' if len(text) > 40 else ""

@@ -114,7 +114,8 @@ class _Panel:
         low, high = (min(0.0, *ys), max(0.0, *ys)) if from_zero else (min(ys), max(ys))
         gap = 0.06 * (high - low) or 1.0
         # Bars stand on 0, so an axis that has nothing beyond 0 ends there.
-        self.y_ticks = _ticks(*(end if from_zero and end == 0 else end + by for end, by in ((low, -gap), (high, gap))))
+        low, high = (end if from_zero and end == 0 else end + by for end, by in ((low, -gap), (high, gap)))
+        self.y_ticks = _ticks(low, high)
         self.y_low, self.y_high = self.y_ticks[0], self.y_ticks[-1]
         xs = [x for line in lines for x in line.x] or [0.0, 1.0]
         if log_x:

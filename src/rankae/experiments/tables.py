@@ -25,12 +25,13 @@ READING = (
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts: `bold` and `marked` say which cells stand out."""
+    """A table of texts. bold : (line, column) of cells that stand out; names : leading columns that hold no figures."""
 
     title: str
     head: list[str]
     lines: list[list[str]]
     bold: set[tuple[int, int]]
+    names: int = 2
 
 
 def score_text(score: Score | None, spread: bool = True) -> str:
@@ -42,7 +43,8 @@ def score_text(score: Score | None, spread: bool = True) -> str:
 
 def score_grid(summary: Summary, family: str, spread: bool = True) -> Grid:
     """One of the paper's tables: (a) is P, (b) is nDCG; `spread` adds deviations over seeds."""
-    lines, bold = [], set()
+    lines: list[list[str]] = []
+    bold = set()
     for data in summary.data:
         for measure in summary.measures(family):
             scores = [summary.scores.get((data, method, measure)) for method in summary.methods]
@@ -53,6 +55,20 @@ def score_grid(summary: Summary, family: str, spread: bool = True) -> Grid:
     bold |= {(len(lines), 2 + i) for i, m in enumerate(summary.methods) if m in ranks and round(ranks[m], 2) == best}
     lines.append(["Rank score", "avg", *(f"{ranks[m]:.2f}" if m in ranks else "-" for m in summary.methods)])
     return Grid(TITLES[family], ["data", "measure", *summary.methods], lines, bold)
+
+
+def data_grid(summary: Summary, data: str) -> Grid:
+    """Everything about one data set, a line for each method: the table to sort."""
+    measures = [measure for family in FAMILIES for measure in summary.measures(family)]
+    lines: list[list[str]] = []
+    bold = set()
+    for method in summary.methods:
+        scores = [summary.scores.get((data, method, measure)) for measure in measures]
+        bold |= {(len(lines), 1 + i) for i, score in enumerate(scores) if score is not None and score.is_best}
+        costs = summary.costs.get((data, method), {})
+        shown = [f"{costs[name]:.{digits}f}" if name in costs else "-" for name, _, digits in COSTS]
+        lines.append([method, *map(score_text, scores), *shown])
+    return Grid(data, ["method", *measures, *(heading for _, heading, _ in COSTS)], lines, bold, names=1)
 
 
 def cost_grid(summary: Summary) -> Grid:

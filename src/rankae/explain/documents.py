@@ -17,9 +17,9 @@ from rankae.inputs import is_text
 
 
 class Document(Protocol):
-    """words : distinct ones, in the order in which they first occur."""
-
-    words: list[str]
+    @property
+    def words(self) -> list[str]:
+        """Distinct words, in the order in which they first occur."""
 
     def without(self, removed: Sequence[Collection[int]]) -> Any:
         """One version of the document for each collection of words to take out, as the model reads them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def html_explanation(explanation: Explanation, title: str, curves: Sequence[Dele
     from rankae.experiments.page import html_note, html_page, html_plots
     from rankae.experiments.svg import Line, line_chart
 
-    views = [
+    views: list[dict[str, Any]] = [
         {
             "name": name,
             "score": f"{score:.3f}",
@@ -73,7 +73,7 @@ def html_explanation(explanation: Explanation, title: str, curves: Sequence[Dele
         views.append({"name": "channel attention", "score": "all labels", "weights": weights, "shares": shown})
     buttons = "".join(
         f'<button type="button" role="radio" aria-checked="{"true" if i == 0 else "false"}" data-view="{i}">'
-        f"{escape(str(view['name']))} <small>{escape(str(view['score']))}</small></button>"
+        f"{escape(view['name'])} <small>{escape(view['score'])}</small></button>"
         for i, view in enumerate(views)
     )
     # The first label is coloured here already, for readers without scripts.
@@ -91,7 +91,7 @@ def html_explanation(explanation: Explanation, title: str, curves: Sequence[Dele
         f'<div id="labels" role="radiogroup" aria-label="label">{buttons}</div>',
         f'<p id="document">{pieces}</p>',
         '<div class="scroll"><table><thead><tr><th>word</th><th>weight</th><th></th></tr></thead>'
-        '<tbody id="strongest"></tbody></table></div>',
+        f'<tbody id="strongest">{_strongest_rows(explanation)}</tbody></table></div>',
         f'<script type="application/json" id="data">{data}</script>',
     ]
     if curves:
@@ -109,6 +109,11 @@ def html_explanation(explanation: Explanation, title: str, curves: Sequence[Dele
     return html_page(title, sections, _STYLE, _SCRIPT)
 
 
+def _strongest_rows(explanation: Explanation) -> str:
+    named = explanation.strongest(0, 15) if explanation.labels else []
+    return "".join(f"<tr><td>{escape(word)}</td><td>{weight:.4f}</td><td></td></tr>" for word, weight in named)
+
+
 def _coloured(share: float) -> str:
     if share == 0:
         return ""
@@ -123,7 +128,7 @@ _STYLE = """
   cursor: pointer; } #labels button[aria-checked=true] { background: #222; color: #fff; }
 #document { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.9; max-width: 80ch; }
 #document span { border-radius: 3px; padding: 1px 2px; } #document span.falls { text-decoration: underline; }
-#strongest td:last-child { text-align: left; } #strongest i { display: inline-block; height: .7em; }
+#strongest td { text-align: left; } #strongest i { display: inline-block; height: .7em; }
 """
 
 _SCRIPT = """

@@ -93,8 +93,9 @@ def attention_of_words(model: LabelRanker, document: Document) -> np.ndarray | N
 def _tokens(model: LabelRanker, document: Document) -> Tokens:
     """The row or sequence that the model makes of the document, each feature with the words it comes from."""
     rows = model._rows(document.without([()]))
-    if isinstance(rows, list):
-        columns, weights = rows[0], np.ones(len(rows[0]), dtype=np.float32)
+    if isinstance(rows, list):  # a document as the BiLSTM reads it: the columns of its words, in their order
+        columns = np.asarray(rows[0])
+        weights = np.ones(len(columns), dtype=np.float32)
     else:
         row = normalize(rows)
         columns, weights = row.indices, row.data

@@ -28,11 +28,12 @@ def demo(
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """The whole story on generated data: train Rank-AE, measure it, look at predictions, write a report."""
+    """The whole story on generated data: train Rank-AE, measure it, predict, explain, write a report."""
     use_threads(threads)
     from rankae.cli.fitting import fit_and_save, new_ranker
     from rankae.cli.measuring import measure
     from rankae.data import make_dataset
+    from rankae.explain import explain
     from rankae.model_file import check_place
     from rankae.report import write_report
     from rankae.rivals import create
@@ -43,7 +44,7 @@ def demo(
 
     model_place, report_place = out / "model", out / "report.html"
     check_place(model_place)
-    rows, labels = (600, 40) if small else (6_000, 500)
+    rows, labels = (600, 40) if small else (2_000, 200)
     train, test = make_dataset(rows=rows, labels=labels, seed=seed)
     _write_data(train, test, out / "data")
     say(f"1. Data: {rows:,} generated documents with {labels} labels to learn from, {len(test):,} to be judged by.")
@@ -70,7 +71,9 @@ def demo(
     print_measures("3. How good is it? Percent, on the test documents", measures, PLACES)
     cells = [[_beginning(e.text), ", ".join(e.true), ", ".join(_marked(e))] for e in examples]
     print_table("4. Five predictions, best first (* is right)", ["document", "labels", "predicted"], cells, (0, 1, 2))
-    say(f"5. The report with the training curve: {report_place}")
+    why = ", ".join(f"{word} {weight:+.3f}" for word, weight in explain(ranker, test.rows[0], 1).strongest(0, 6))
+    say(f"5. Words that moved the first document towards {examples[0].predicted[0]} (+) or away from it (-): {why}")
+    say(f"6. The report with the training curve: {report_place}")
     say("\nGo on with these, or with your own data in place of the generated:")
     say(f"   rankae evaluate {model_place} {out / 'data'} --json")
     say(f"   head -3 {out / 'data' / 'test.jsonl'} | rankae predict {model_place} - -k 3")

@@ -10,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 # name: (module:attribute, summary); the attribute is a typer app or a function with typer's annotations.
 COMMANDS = {
-    "demo": ("rankae.cli.demo:demo", "The whole story on generated data: train, evaluate, predict, report."),
+    "demo": ("rankae.cli.demo:demo", "The whole story on generated data, from training to report."),
     "data": ("rankae.cli.data:app", "Look at data, fetch it, make it, convert it."),
     "train": ("rankae.cli.train:train", "Train a model and write it to a folder."),
     "evaluate": ("rankae.cli.evaluate:evaluate", "Measure a model: P@k, nDCG@k, PSP@k and more."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,9 +26,9 @@ def measure(model: LabelRanker, data: Dataset, places: Sequence[int] = (1, 3, 5)
     with bar("evaluating", len(data)) as progress:
         for start in range(0, len(data), BATCH_ROWS):
             rows = data.rows[start : start + BATCH_ROWS]
-            found, _ = model.top_columns(rows, max(places))
-            columns[start : start + BATCH_ROWS, : found.shape[1]] = found
-            progress.advance(len(found))
+            best, _ = model.top_columns(rows, max(places))
+            columns[start : start + BATCH_ROWS, : best.shape[1]] = best
+            progress.advance(len(best))
     found = evaluate(columns, data.labels, places, training_labels(model))
     return {name: round(value, 4) for name, value in found.items()}
 
@@ -36,6 +36,7 @@ def measure(model: LabelRanker, data: Dataset, places: Sequence[int] = (1, 3, 5)
 def matched(model: LabelRanker, data: Dataset) -> Dataset:
     """`data` with the model's feature columns, and its label columns before any others."""
     classes = model.classes_.tolist()
+    names: Sequence[Hashable]
     if data.label_names is not None:
         names = [str(name) for name in classes]
     elif model.classes_.dtype.kind == "i":

@@ -33,6 +33,7 @@ class LabelRanker(BaseEstimator):
     ----------------------
     classes_ : array of label names, one for each column of the label matrix.
     text_ : TextFeatures or None; how strings become weighted words, if the model was fitted on strings.
+    label_counts_ : int array; on how many of the `training_rows_` rows each label stood. Propensities come from them.
     threshold_ : float; `predict` keeps the labels that score at least this much, and always the best one.
     """
 
@@ -64,15 +65,15 @@ class LabelRanker(BaseEstimator):
             raise ValueError("requires y to be passed, but the target y is None")
         if isinstance(X, list | tuple) and not X:
             raise DataError("there are no rows to learn from")
-        rows = self._training_rows(X)
-        return self._fit_targets(rows, label_matrix(Y))
+        targets = label_matrix(Y)
+        return self._fit_targets(self._training_rows(X, targets.matrix), targets)
 
     def fit_dataset(self, data: Dataset) -> Self:
         """`fit` on a data set, keeping its label names."""
         targets = label_matrix(data.labels)
         if data.label_names is not None:
             targets = Targets(targets.matrix, name_array(data.label_names), "lists")
-        return self._fit_targets(self._training_rows(data.rows), targets)
+        return self._fit_targets(self._training_rows(data.rows, targets.matrix), targets)
 
     def predict_top(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """The k best labels of each row, best first: (names, scores), both rows x min(k, labels).
@@ -139,6 +140,7 @@ class LabelRanker(BaseEstimator):
         """Write the model folder (see `rankae.model_file`); `facts` such as metrics are kept in model.json."""
         check_is_fitted(self, "classes_")
         settings, arrays = self._state()
+        arrays = arrays | {"training.label_counts": self.label_counts_}
         tables, text = {"labels": self.classes_.tolist()}, None
         if self.text_ is not None:
             text, text_arrays, tables["words"] = self.text_.state()
@@ -152,6 +154,7 @@ class LabelRanker(BaseEstimator):
                 "threshold": self.threshold_,
                 "most_labels": self.most_labels_,
                 "features": self.n_features_in_,
+                "training_rows": self.training_rows_,
                 "text": text,
                 "state": settings,
             },
@@ -184,11 +187,12 @@ class LabelRanker(BaseEstimator):
         model.threshold_ = settings["threshold"]
         model.most_labels_ = settings["most_labels"]
         model.n_features_in_ = settings["features"]
+        model.training_rows_, model.label_counts_ = settings["training_rows"], arrays["training.label_counts"]
         model.text_ = None
         if settings["text"] is not None:
             text_arrays = {name.removeprefix("text."): v for name, v in arrays.items() if name.startswith("text.")}
             model.text_ = TextFeatures.from_state(settings["text"], text_arrays, model_file.tables["words"])
-        model._restore(settings["state"], {n: v for n, v in arrays.items() if not n.startswith("text.")})
+        model._restore(settings["state"], {n: v for n, v in arrays.items() if not n.startswith(("text.", "training."))})
         return model
 
     def _answer(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -201,7 +205,8 @@ class LabelRanker(BaseEstimator):
         """How strings become weighted words for this method, before fitting."""
         return TextFeatures()
 
-    def _training_rows(self, X: Any) -> Rows:
+    def _training_rows(self, X: Any, labels: sp.csr_matrix) -> Rows:
+        """X as `_fit` reads it; labels are given for methods that choose their features by evidence."""
         self.text_: TextFeatures | None = None
         if is_text(X):
             if self.reads == "text":
@@ -243,6 +248,8 @@ class LabelRanker(BaseEstimator):
         if labels.shape[1] == 0:
             raise DataError("there are no labels to learn from")
         self.classes_, self.kind_ = targets.classes, targets.kind
+        self.label_counts_ = np.bincount(labels.indices, minlength=labels.shape[1])
+        self.training_rows_ = labels.shape[0]
         self._fit(rows, labels)
         self._set_threshold(rows, labels)
         return self

@@ -108,6 +108,12 @@ class TextFeatures:
             )
         )
 
+    def sequences(self, texts: Sequence[str], longest: int) -> list[np.ndarray]:
+        """The columns of each text's first known words, in their order, for encoders that read documents."""
+        column = self._column
+        found = ([column[word] for word in tokens if word in column] for tokens in self._token_lists(texts))
+        return [np.array(columns[:longest], dtype=np.int32) for columns in found]
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray], list[str]]:
         """Settings (JSON values), arrays and words, from which `from_state` builds the same object."""
         settings = {

@@ -1,0 +1,357 @@
+"""RankAE: the scikit-learn face over the paper's network and over the default recipe."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import normalize
+
+from rankae.base import LabelRanker, Rows
+from rankae.data.glove import read_glove
+from rankae.data.text import TextFeatures
+from rankae.errors import DataError, RankaeError
+from rankae.inputs import is_text, label_matrix
+from rankae.network.kernels.threads import limited_to
+from rankae.network.rank_network import RankNetwork
+from rankae.presets import preset_settings
+from rankae.recipe import RecipeSettings, Training, train_recipe
+from rankae.refine.model import Parts
+from rankae.training.joint import train_joint
+from rankae.training.settings import JointSettings
+from rankae.training.warm_start import honest_precision
+
+# Bytes that the table of word vectors may take: it bounds the vocabulary of n-grams.
+_MOST_TABLE_BYTES = 2**29
+_LONGEST_DOCUMENT = 400
+
+
+class RankAE(LabelRanker):
+    """Rank-AE: dual attention over words, a label autoencoder, a ranking loss that tolerates noise.
+
+    A parameter that is None is chosen by the preset or from the data; `choices_` says what and why.
+
+    Parameters
+    ----------
+    preset : "default" (our recipe), "fast" (the same, without the slow parts), "paper" (the paper's model and no
+        more), or a JSON file of parameters.
+    code_size : h, the size of the code that features and labels share.
+    word_size : C, the size of a word vector.
+    attention : whether there is a channel gate ("No attn" without).
+    loss : of the network. "paper": "ranking" or "bce" ("No loss"); "default": "smooth" or "bce".
+    epochs, random_state, threads, device : of training.
+    ridge, tuning, network, neighbours, rankers, ranker_cost, proposed, objective, choose : of the recipe, see
+        `rankae.recipe.RecipeSettings`.
+    margin, balance, reduction, hidden, activation, scores, pooling, direct, learning_rate, decay, batch, warmup,
+        word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
+    words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
+    word_vectors : path of a GloVe text file to start word vectors from (preset "paper").
+    ngrams, min_df, max_features : of raw text, see `TextFeatures`.
+    validation : share of rows held out to keep the best epoch (preset "paper").
+    checkpoint : folder in which training notes its progress after each epoch (preset "paper"); `resume` goes on there.
+
+    Attributes
+    ----------
+    choices_ : dict, one line for each automatic choice.
+    evidence_ : dict, precision on held-out rows for each combination of parts that was tried.
+    history_ : list of dicts, the figures of each epoch.
+    label_counts_ : how often each label occurs in the training rows.
+
+    Examples
+    --------
+    >>> texts = ["red apple", "green apple", "red wine", "white wine"] * 5
+    >>> model = RankAE("fast").fit(texts, [["fruit"], ["fruit"], ["drink"], ["drink"]] * 5)
+    >>> model.predict(["an apple"])
+    [['fruit']]
+    """
+
+    method = "rank-ae"
+
+    def __init__(
+        self,
+        preset: str = "default",
+        *,
+        code_size: int | None = None,
+        word_size: int | None = None,
+        attention: bool | None = None,
+        loss: str | None = None,
+        epochs: int | None = None,
+        ridge: float | None = None,
+        tuning: bool | None = None,
+        network: int | None = None,
+        neighbours: bool | None = None,
+        rankers: bool | None = None,
+        ranker_cost: float | None = None,
+        proposed: int | None = None,
+        objective: str | None = None,
+        choose: bool | None = None,
+        margin: float | None = None,
+        balance: float | None = None,
+        reduction: int | None = None,
+        hidden: int | None = None,
+        activation: str | None = None,
+        scores: str | None = None,
+        pooling: str | None = None,
+        direct: float | None = None,
+        learning_rate: float | None = None,
+        decay: float | None = None,
+        batch: int | None = None,
+        warmup: float | None = None,
+        word_dropout: float | None = None,
+        patience: int | None = None,
+        words: str = "bag",
+        word_vectors: str | Path | None = None,
+        ngrams: tuple[int, int] | None = None,
+        min_df: int = 2,
+        max_features: int | None = None,
+        validation: float = 0.0,
+        random_state: int | None = 0,
+        threads: int | None = None,
+        device: str = "cpu",
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+    ) -> None:
+        self.preset = preset
+        self.code_size = code_size
+        self.word_size = word_size
+        self.attention = attention
+        self.loss = loss
+        self.epochs = epochs
+        self.ridge = ridge
+        self.tuning = tuning
+        self.network = network
+        self.neighbours = neighbours
+        self.rankers = rankers
+        self.ranker_cost = ranker_cost
+        self.proposed = proposed
+        self.objective = objective
+        self.choose = choose
+        self.margin = margin
+        self.balance = balance
+        self.reduction = reduction
+        self.hidden = hidden
+        self.activation = activation
+        self.scores = scores
+        self.pooling = pooling
+        self.direct = direct
+        self.learning_rate = learning_rate
+        self.decay = decay
+        self.batch = batch
+        self.warmup = warmup
+        self.word_dropout = word_dropout
+        self.patience = patience
+        self.words = words
+        self.word_vectors = word_vectors
+        self.ngrams = ngrams
+        self.min_df = min_df
+        self.max_features = max_features
+        self.validation = validation
+        self.random_state = random_state
+        self.threads = threads
+        self.device = device
+        self.checkpoint = checkpoint
+        self.resume = resume
+
+    # Training ---------------------------------------------------------------------------------------------------
+
+    def _fit(self, rows: Rows, labels: sp.csr_matrix) -> None:
+        self.label_counts_ = np.bincount(labels.indices, minlength=labels.shape[1])
+        self.history_: list[dict[str, Any]] = []
+        self.evidence_: dict[str, dict[str, float]] = {}
+        self._threshold: float | None = None
+        base, _ = preset_settings(self.preset)
+        with limited_to(self.threads):
+            if base == "paper":
+                self.model_: RankNetwork | Parts = self._fit_joint(_prepared(rows), labels)
+            else:
+                self.model_ = self._fit_recipe(_prepared(rows), labels)
+
+    def _fit_recipe(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Parts:
+        settings = self._settings(RecipeSettings)
+        training = Training(self.choices_, self.evidence_, self.history_)
+        parts = train_recipe(rows, labels, settings, training)
+        self.seconds_, self._threshold = training.seconds, training.threshold
+        return parts
+
+    def _fit_joint(self, rows: Rows, labels: sp.csr_matrix, network: RankNetwork | None = None) -> RankNetwork:
+        settings = self._settings(JointSettings)
+        validation = None
+        if self.validation:
+            from rankae.data.splits import split_rows
+
+            learn, check = split_rows(labels.shape[0], self.validation, self._seed)
+            validation = _taken(rows, check), labels[check]
+            rows, labels = _taken(rows, learn), labels[learn]
+        fitted = train_joint(
+            rows,
+            labels,
+            settings,
+            words=self.n_features_in_,
+            word_vectors=self._starting_vectors(settings.word_size) if network is None else None,
+            network=network,
+            validation=validation,
+            checkpoint_dir=self.checkpoint,
+            resume=self.resume,
+            on_epoch=self.history_.append,
+        )
+        self.history_ = fitted.history
+        return fitted
+
+    def partial_fit(self, X: Any, Y: Any) -> Self:
+        """Go on training with new rows; their labels must be among `classes_`. The first call is `fit`."""
+        if not hasattr(self, "model_"):
+            return self.fit(X, Y)
+        rows, labels = _prepared(self._rows(X)), self._known_labels(Y)
+        if labels.shape[0] != (len(rows) if isinstance(rows, list) else rows.shape[0]):
+            raise DataError("there are not as many rows as rows of labels")
+        self.label_counts_ = self.label_counts_ + np.bincount(labels.indices, minlength=labels.shape[1])
+        with limited_to(self.threads):
+            if isinstance(self.model_, Parts):
+                self.model_ = self.model_.updated(rows, labels, self._seed)
+            else:
+                self.model_ = self._fit_joint(rows, labels, self.model_)
+        return self
+
+    def _known_labels(self, Y: Any) -> sp.csr_matrix:
+        targets = label_matrix(Y)
+        if targets.kind == "indicator":
+            if targets.matrix.shape[1] != len(self.classes_):
+                raise DataError(f"labels have {targets.matrix.shape[1]} columns, the model {len(self.classes_)}")
+            return targets.matrix
+        place = {name: i for i, name in enumerate(self.classes_.tolist())}
+        try:
+            columns = np.array([place[name] for name in targets.classes.tolist()], dtype=np.int32)
+        except KeyError as error:
+            raise DataError(f"label {error.args[0]!r} was not in the first rows; fit on all rows to add it") from None
+        coo = targets.matrix.tocoo()
+        shape = targets.matrix.shape[0], len(self.classes_)
+        return sp.csr_matrix((coo.data, (coo.row, columns[coo.col])), shape=shape)
+
+    def _set_threshold(self, rows: Rows, labels: sp.csr_matrix) -> None:
+        super()._set_threshold(rows, labels)
+        if self._threshold is not None:  # from rows that the model had not seen
+            self.threshold_ = self._threshold
+
+    @property
+    def _seed(self) -> int:
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        if self.random_state is None:
+            return int(np.random.default_rng().integers(2**31))
+        return int(self.random_state.randint(2**31))  # a numpy RandomState, as scikit-learn allows
+
+    def _settings(self, kind: type) -> Any:
+        """The preset's settings with the user's over them; one that the preset does not know is a mistake."""
+        base, settings = preset_settings(self.preset)
+        foreign = ("preset", "words", "word_vectors", "ngrams", "min_df", "max_features", "validation")
+        foreign += ("random_state", "threads", "device", "checkpoint", "resume")
+        given = {n: v for n, v in self.get_params(deep=False).items() if v is not None and n not in foreign}
+        settings = {n: v for n, v in settings.items() if n not in foreign} | given
+        known = {field.name for field in fields(kind)}
+        if unknown := sorted(set(settings) - known):
+            raise RankaeError(f"{unknown[0]} has no meaning for the preset {base!r}; leave it out or choose another preset")
+        if kind is JointSettings:
+            settings |= {"word_encoder": self.words, "threads": self.threads}
+        elif self.words != "bag":
+            raise RankaeError('words="bilstm" needs the preset "paper"')
+        return kind(**settings, seed=self._seed, device=self.device)
+
+    # Features ---------------------------------------------------------------------------------------------------
+
+    def _training_rows(self, X: Any, labels: sp.csr_matrix) -> Rows:
+        self.choices_: dict[str, str] = {}
+        if not is_text(X) or len(X) != labels.shape[0]:
+            if self.words != "bag":
+                raise DataError("a recurrent word encoder reads raw text: give strings, not a feature matrix")
+            return super()._training_rows(X, labels)
+        if self.words != "bag":
+            self.text_ = TextFeatures(min_df=self.min_df, max_features=self.max_features)
+            self.text_.fit(X)
+            self.n_features_in_ = len(self.text_.words)
+            return self.text_.sequences(X, _LONGEST_DOCUMENT)
+        self.text_, rows = self._chosen_text(X, labels)
+        self.n_features_in_ = rows.shape[1]
+        return rows
+
+    def _chosen_text(self, texts: Any, labels: sp.csr_matrix) -> tuple[TextFeatures, sp.csr_matrix]:
+        """Words, or words and pairs of words, whichever gives better leave-one-out scores."""
+        most = self.max_features or _MOST_TABLE_BYTES // (4 * 400)
+        tried = [tuple(self.ngrams)] if self.ngrams is not None else [(1, 1), (1, 2)]
+        if preset_settings(self.preset)[0] == "paper" and self.ngrams is None:
+            tried = [(1, 1)]
+        found = []
+        with limited_to(self.threads):
+            for ngrams in tried:
+                text = TextFeatures(ngrams=ngrams, min_df=self.min_df, max_features=most)
+                rows = text.fit_transform(texts)
+                merit = honest_precision(rows, labels, seed=self._seed) if len(tried) > 1 else 0.0
+                found.append((merit, text, rows))
+        _, text, rows = max(found, key=lambda item: item[0])
+        shown = ", ".join(f"{t.ngrams}: {merit:.1f}" for merit, t, _ in found)
+        why = f"best leave-one-out precision of {shown}" if len(tried) > 1 else "as set"
+        self.choices_["ngrams"] = f"{text.ngrams} ({why}); {len(text.words)} features"
+        return text, rows
+
+    def _rows(self, X: Any) -> Rows:
+        if self.words != "bag" and is_text(X):
+            return self.text_.sequences(X, _LONGEST_DOCUMENT)
+        return super()._rows(X)
+
+    def _starting_vectors(self, word_size: int) -> np.ndarray | None:
+        """GloVe vectors for the words that have one, small random ones for the others."""
+        if self.word_vectors is None:
+            return None
+        if self.text_ is None:
+            raise DataError("word_vectors needs raw text: a feature matrix has no words to look up")
+        names, vectors = read_glove(self.word_vectors)
+        if vectors.shape[1] != word_size:
+            raise DataError(f"{self.word_vectors} has vectors of {vectors.shape[1]}, but word_size is {word_size}")
+        place = {name: i for i, name in enumerate(names)}
+        spread = float(vectors.std())
+        out = np.random.default_rng(self._seed).normal(0, spread, (len(self.text_.words), word_size))
+        known = [(i, place[word]) for i, word in enumerate(self.text_.words) if word in place]
+        here, there = np.array(known, dtype=np.int64).reshape(-1, 2).T
+        out[here] = vectors[there]
+        self.choices_["word_vectors"] = f"{len(known)} of {len(out)} words start from {Path(self.word_vectors).name}"
+        return out.astype(np.float32)
+
+    # Prediction and the model file ------------------------------------------------------------------------------
+
+    def _top(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        with limited_to(self.threads):
+            return self.model_.top(_prepared(rows), k)
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        notes = {"choices": self.choices_, "evidence": self.evidence_, "history": self.history_}
+        if isinstance(self.model_, Parts):
+            settings, arrays = self.model_.state()
+        else:
+            arrays, settings = self.model_.arrays()
+            arrays = arrays | {"label_counts": self.label_counts_}
+        return {"kind": type(self.model_).__name__, "model": settings, **notes}, dict(arrays)
+
+    def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.choices_, self.evidence_ = settings["choices"], settings["evidence"]
+        self.history_ = settings["history"]
+        self.label_counts_ = arrays["label_counts"]
+        if settings["kind"] == "Parts":
+            self.model_ = Parts.from_state(settings["model"], arrays)
+        else:
+            own = {name: value for name, value in arrays.items() if name != "label_counts"}
+            self.model_ = RankNetwork.from_arrays(own, settings["model"])
+
+
+def _prepared(rows: Rows) -> Rows:
+    """Rows of length 1 with sorted words, as every part expects them; documents stay as they are."""
+    if isinstance(rows, list):
+        return rows
+    rows = normalize(rows)
+    rows.sort_indices()
+    return rows
+
+
+def _taken(rows: Rows, index: np.ndarray) -> Rows:
+    return [rows[i] for i in index] if isinstance(rows, list) else rows[index]

@@ -1,0 +1,41 @@
+"""Presets: named settings of RankAE, and files of them.
+
+`paper` is the paper's model and no more, `default` our recipe, `fast` the recipe without what takes longest.
+A preset file is a JSON object of RankAE parameters; "preset" in it names the preset that it starts from.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rankae.errors import RankaeError
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "default": {},
+    "fast": {"network": 0, "tuning": False, "choose": False, "ridge": 1.0, "code_size": 200},
+}
+_MOST_BYTES = 2**20
+
+
+def preset_settings(preset: str) -> tuple[str, dict[str, Any]]:
+    """The name of the preset that a name or a file stands for, and the parameters that come with it."""
+    if preset in PRESETS:
+        return preset, dict(PRESETS[preset])
+    path = Path(preset)
+    if not path.is_file():
+        raise RankaeError(f"there is no preset {preset!r}; choose {', '.join(PRESETS)} or give a JSON file of settings")
+    if path.stat().st_size > _MOST_BYTES:
+        raise RankaeError(f"{path}: a preset file is a small JSON object, but this one is over 1 MiB")
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise RankaeError(f"{path}: not a JSON preset file ({error}); see docs/your-own-data.md") from None
+    if not isinstance(found, dict):
+        raise RankaeError(f"{path}: a preset file holds one JSON object of settings")
+    base = found.pop("preset", "default")
+    if base not in PRESETS:
+        raise RankaeError(f"{path}: there is no preset {base!r}; choose {', '.join(PRESETS)}")
+    return base, PRESETS[base] | found

@@ -1,0 +1,135 @@
+"""The warm start as a part of the model: F(x) = x W with gates of 1, then D, tuned on honest codes.
+
+    score = D(z + R(z)),    z = F(x),    R a small ReLU layer that starts at 0
+
+D and R are trained by the smooth ranking loss on leave-one-out codes. On the codes that F gives its own training rows
+there is nothing to learn: it ranks those almost perfectly already.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import nn
+
+from rankae.losses.smooth_ranking import smooth_ranking_loss
+from rankae.metrics import evaluate
+from rankae.network.kernels.sparse_product import sparse_product
+from rankae.network.top_k import top_k
+from rankae.progress import track
+from rankae.refine.readings import CodeReading
+from rankae.training.schedule import learning_rate_factor
+from rankae.training.warm_start import WarmStart
+
+# Ridge scores lie within 0 and 1; a ranking loss wants them several units apart.
+_TEMPERATURE = 12.0
+
+
+class CodePart:
+    """word_table W [V, h], label_table [L, h], bias [L], and the residual layer's arrays, if it has one."""
+
+    name = "code"
+
+    def __init__(
+        self, word_table: np.ndarray, label_table: np.ndarray, bias: np.ndarray, residual: dict[str, np.ndarray]
+    ) -> None:
+        self.word_table, self.label_table, self.bias, self.residual = word_table, label_table, bias, residual
+
+    @classmethod
+    def untouched(cls, start: WarmStart) -> Self:
+        """The ridge solution, as it came out of the solver."""
+        bias = np.zeros(len(start.label_table), dtype=np.float32)
+        return cls(start.word_table, start.label_table, bias, {})
+
+    def read(self, rows: sp.csr_matrix) -> CodeReading:
+        return self.read_codes(sparse_product(rows, self.word_table))
+
+    def read_codes(self, codes: np.ndarray) -> CodeReading:
+        if self.residual:
+            r = self.residual
+            hidden = codes @ r["in"].T
+            hidden += r["in_bias"]
+            np.maximum(hidden, 0, out=hidden)
+            codes = codes + hidden @ r["out"].T
+        return CodeReading(codes, self.label_table, self.bias)
+
+    def tuned(
+        self, honest: np.ndarray, labels: sp.csr_matrix, *, epochs: int = 10, hidden: int = 300, seed: int = 0
+    ) -> Self:
+        """Train D and R on honest codes; the untouched start is returned if no epoch ranks held-out rows better."""
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(len(honest))
+        check, learn = order[: len(order) // 8], order[len(order) // 8 :]
+        if len(check) == 0:
+            return self
+        model = _TunedDecoder(self, hidden, float(np.linalg.norm(honest, axis=1).mean()), seed)
+        optimizer = torch.optim.AdamW(model.groups(), weight_decay=0.0, fused=True)
+        batch = 256
+        rates = [group["lr"] for group in optimizer.param_groups]
+        step, steps = 0, epochs * -(-len(learn) // batch)
+        codes = torch.from_numpy(honest)
+        best, merit = self, _merit(self, honest[check], labels[check])
+        for _ in track(range(epochs), "tuning the decoder on honest codes"):
+            for part in np.array_split(rng.permutation(learn), -(-len(learn) // batch)):
+                y = torch.from_numpy(labels[part].toarray())
+                for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                    group["lr"] = rate * learning_rate_factor(step, steps, warmup=0.1)
+                loss = smooth_ranking_loss(model(codes[part]), y)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                step += 1
+            now = model.part(self.word_table)
+            if (found := _merit(now, honest[check], labels[check])) > merit:
+                best, merit = now, found
+        return best
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        arrays = {"word_table": self.word_table, "label_table": self.label_table, "bias": self.bias}
+        return {}, arrays | {f"residual_{name}": value for name, value in self.residual.items()}
+
+    @classmethod
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        residual = {n.removeprefix("residual_"): v for n, v in arrays.items() if n.startswith("residual_")}
+        return cls(arrays["word_table"], arrays["label_table"], arrays["bias"], residual)
+
+
+class _TunedDecoder(nn.Module):
+    """D and R while they learn; scores are scaled by the temperature."""
+
+    def __init__(self, start: CodePart, hidden: int, code_norm: float, seed: int) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        h = start.label_table.shape[1]
+        # Codes are short; their mean length is taken out so that the layer starts at a fair scale.
+        scale = 3 / max(code_norm, 1e-6)
+        self.table = nn.Parameter(torch.from_numpy(start.label_table * np.float32(_TEMPERATURE)))
+        self.bias = nn.Parameter(torch.zeros(len(start.bias)))
+        self.W = nn.Parameter(torch.randn(hidden, h, generator=generator) * (scale * h**-0.5))
+        self.b = nn.Parameter(torch.zeros(hidden))
+        self.U = nn.Parameter(torch.zeros(h, hidden))
+
+    def groups(self) -> list[dict[str, Any]]:
+        return [
+            {"params": [self.table, self.bias], "lr": 1e-3 * _TEMPERATURE},
+            {"params": [self.W, self.b, self.U], "lr": 1e-3},
+        ]
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        hidden = torch.dropout(torch.relu(z @ self.W.T + self.b), 0.5, self.training)
+        return (z + hidden @ self.U.T) @ self.table.T + self.bias
+
+    def part(self, word_table: np.ndarray) -> CodePart:
+        arrays = {name: value.detach().numpy().copy() for name, value in self.named_parameters()}
+        residual = {"in": arrays["W"], "in_bias": arrays["b"], "out": arrays["U"]}
+        scale = np.float32(1 / _TEMPERATURE)
+        return CodePart(word_table, arrays["table"] * scale, arrays["bias"] * scale, residual)
+
+
+def _merit(part: CodePart, codes: np.ndarray, labels: sp.csr_matrix) -> float:
+    reading = part.read_codes(codes)
+    figures = evaluate(top_k(reading.codes, reading.table, reading.bias, 5)[0], labels)
+    return sum(figures[name] for name in ("P@1", "P@3", "P@5"))

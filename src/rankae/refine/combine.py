@@ -1,0 +1,102 @@
+"""The last word: one score for each shortlisted label, from what every part says of it and how frequent it is.
+
+A ranker of a rare label has seen few rows and is over-confident; a code has no room for it; neighbours may know it.
+What each opinion is worth therefore depends on the others and on the label's frequency, so it is learnt: a linear map
+plus a small ReLU layer, trained by the smooth ranking loss on rows that the parts have not seen.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from rankae.losses.smooth_ranking import smooth_ranking_terms
+from rankae.refine.shortlist import Shortlist
+from rankae.training.schedule import learning_rate_factor
+
+
+def evidence(shortlist: Shortlist, opinions: list[np.ndarray], label_counts: np.ndarray) -> np.ndarray:
+    """What `Combiner` reads: each opinion as it is and against the best of its row, and the label's log-frequency."""
+    columns = []
+    sizes = np.diff(shortlist.starts)
+    filled = sizes > 0
+    for opinion in opinions:
+        best = np.maximum.reduceat(opinion, shortlist.starts[:-1][filled]) if len(opinion) else opinion
+        columns += [opinion, opinion - np.repeat(best, sizes[filled])]
+    columns.append(np.log1p(label_counts[shortlist.columns]))
+    return np.stack(columns, axis=1).astype(np.float32, copy=False)
+
+
+class Combiner:
+    """score = a'u + c' relu(B u + b), with u the evidence, standardised."""
+
+    def __init__(self, weights: dict[str, np.ndarray]) -> None:
+        self.weights = weights
+
+    @classmethod
+    def train(
+        cls,
+        shortlist: Shortlist,
+        evidence: np.ndarray,
+        right: np.ndarray,
+        *,
+        hidden: int = 32,
+        epochs: int = 40,
+        learning_rate: float = 5e-3,
+        decay: float = 1e-3,
+        batch: int = 256,
+        seed: int = 0,
+    ) -> Self:
+        """Learn from held-out rows; `right` is 1 for the entries of the shortlist that the row carries."""
+        mean, deviation = evidence.mean(0), evidence.std(0) + 1e-6
+        u = torch.from_numpy((evidence - mean) / deviation)
+        y = torch.from_numpy(right)
+        generator = torch.Generator().manual_seed(seed)
+        width = u.shape[1]
+        a = nn.Parameter(torch.zeros(width))
+        B = nn.Parameter(torch.randn(hidden, width, generator=generator) * width**-0.5)
+        b, c = nn.Parameter(torch.zeros(hidden)), nn.Parameter(torch.zeros(hidden))
+        optimizer = torch.optim.AdamW([a, B, b, c], lr=learning_rate, weight_decay=decay)
+        rows = len(shortlist)
+        step, steps = 0, epochs * -(-rows // batch)
+        for _ in range(epochs):
+            for part in torch.randperm(rows, generator=generator).split(batch):
+                optimizer.param_groups[0]["lr"] = learning_rate * learning_rate_factor(step, steps, warmup=0.2)
+                entries, owner = _entries(shortlist, part.numpy())
+                x = u[entries]
+                scores = x @ a + torch.relu(x @ B.T + b) @ c
+                loss = smooth_ranking_terms(scores, y[entries], owner, len(part)).sum() / len(part)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                step += 1
+        learnt = {"mean": mean, "deviation": deviation} | {
+            name: value.detach().numpy() for name, value in {"a": a, "B": B, "b": b, "c": c}.items()
+        }
+        return cls({name: np.asarray(value, dtype=np.float32) for name, value in learnt.items()})
+
+    def scores(self, evidence: np.ndarray) -> np.ndarray:
+        w = self.weights
+        u = (evidence - w["mean"]) / w["deviation"]
+        hidden = u @ w["B"].T
+        hidden += w["b"]
+        np.maximum(hidden, 0, out=hidden)
+        return u @ w["a"] + hidden @ w["c"]
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {}, self.weights
+
+    @classmethod
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        return cls(arrays)
+
+
+def _entries(shortlist: Shortlist, rows: np.ndarray) -> tuple[Tensor, Tensor]:
+    """Places of the entries of some rows, and which of those rows (by place in `rows`) each belongs to."""
+    sizes = np.diff(shortlist.starts)[rows]
+    owner = np.repeat(np.arange(len(rows)), sizes)
+    within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return torch.from_numpy(shortlist.starts[rows][owner] + within), torch.from_numpy(owner)

@@ -197,6 +197,8 @@ def test_other_readers_may_read_the_folder(tmp_path):
     place = write(tmp_path / "model")
     (tmp_path / "usual").mkdir()
     assert place.stat().st_mode == (tmp_path / "usual").stat().st_mode
+    (tmp_path / "usual" / "file").touch()
+    assert {path.stat().st_mode for path in place.iterdir()} == {(tmp_path / "usual" / "file").stat().st_mode}
 
 
 def test_what_is_no_model_is_not_overwritten(tmp_path):

@@ -25,6 +25,7 @@ def replacing(place: Path) -> Iterator[Path]:
         fresh.chmod(0o777 & ~_umask())  # mkdtemp gives a folder that only its owner may read
         yield fresh
         for path in fresh.iterdir():
+            path.chmod(0o666 & ~_umask())  # safetensors makes files that only their owner may read
             _sync(path)
         _sync(fresh)
         _swap(fresh, place)

@@ -45,6 +45,17 @@ def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
     assert sorted(p.suffix for p in (tmp_path / "cells").iterdir()) == [".json", ".npz"]  # nothing half-written is left
 
 
+def test_methods_can_be_forgotten(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    other = replace(CELL, name="popular")
+    for cell in (CELL, other):
+        store.keep(cell, {"status": "done"}, {"P@1": np.zeros(2)})
+    store.forget(["knn"])
+    assert store.find(CELL) is None
+    assert store.find(other) is not None
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_a_damaged_file_counts_as_not_run(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.keep(CELL, {"status": "done"})

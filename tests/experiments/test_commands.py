@@ -15,12 +15,14 @@ def test_compare(texts: str, matrix: str, tmp_path: Path, capsys) -> None:
     command = ["compare", texts, matrix, "--methods", "popular,knn", "--no-isolate", "--out", str(out), "--k", "1,2"]
     assert run(command) == 0
     shown = capsys.readouterr()
-    assert "Rank score" in shown.out
+    assert "rank score" in shown.out
     assert "knn seed 0" in shown.err
     assert run([*command, "--json"]) == 0
     shown = capsys.readouterr()
     assert "PSP@2" in json.loads(shown.out)["data"]["matrix"]["knn"]["scores"]
     assert shown.err == ""  # everything was finished already
+    assert run([*command, "--again", "popular"]) == 0
+    assert capsys.readouterr().err.count("popular seed 0") == 2
 
 
 def test_noise(matrix: str, tmp_path: Path, capsys) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankae.cli.experiment_options import (
+    Again,
     CellMinutes,
     DataSets,
     Isolate,
@@ -28,6 +29,7 @@ def ablate(
     jobs: Jobs = 1,
     isolate: Isolate = True,
     retry: Retry = False,
+    again: Again = None,
     cell_minutes: CellMinutes = None,
     json: Json = False,
 ) -> None:
@@ -37,5 +39,5 @@ def ablate(
     """
     from rankae.experiments import ablate as experiment
 
-    how = running(out, isolate, jobs, retry, cell_minutes)
+    how = running(out, isolate, jobs, retry, again, cell_minutes)
     print_summary(experiment.ablate(data, how, seeds, tune_trials, places(k)), out, json)

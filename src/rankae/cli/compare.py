@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from rankae.cli.experiment_options import (
+    Again,
     CellMinutes,
     DataSets,
     Isolate,
@@ -36,6 +37,7 @@ def compare(
     jobs: Jobs = 1,
     isolate: Isolate = True,
     retry: Retry = False,
+    again: Again = None,
     cell_minutes: CellMinutes = None,
     json: Json = False,
 ) -> None:
@@ -49,6 +51,6 @@ def compare(
     from rankae.experiments.plan import contenders
 
     chosen = contenders(names(methods) if methods else rivals.names(), settings or ())
-    how = running(out, isolate, jobs, retry, cell_minutes)
+    how = running(out, isolate, jobs, retry, again, cell_minutes)
     summary = experiment.compare(data, chosen, how, seeds, tune_trials, places(k))
     print_summary(summary, out, json)

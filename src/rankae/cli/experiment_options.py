@@ -25,18 +25,25 @@ Settings = Annotated[
 Jobs = Annotated[int, typer.Option(min=1, help="Cells to run at the same time.")]
 Isolate = Annotated[bool, typer.Option(help="Run each cell in a process of its own, so that a crash ends only it.")]
 Retry = Annotated[bool, typer.Option(help="Run cells again that failed or could not run.")]
+Again = Annotated[
+    str | None, typer.Option(help="Methods (by the names in the table) whose finished cells to run anew.")
+]
 CellMinutes = Annotated[float | None, typer.Option(min=0, help="The most that one cell may take.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 
 
-def running(out: Path, isolate: bool, jobs: int, retry: bool, minutes: float | None) -> Running:
+def running(out: Path, isolate: bool, jobs: int, retry: bool, again: str | None, minutes: float | None) -> Running:
+    """How to run cells; those that are to be run again are forgotten first."""
     from rankae.experiments.plan import Running
 
     if minutes is not None and not isolate:
         raise RankaeError("--cell-minutes needs a process of its own for each cell: leave out --no-isolate")
     if jobs > 1 and not isolate:
         raise RankaeError("--jobs needs a process of its own for each cell: leave out --no-isolate")
-    return Running(out, isolate, jobs, retry, minutes, tell)
+    how = Running(out, isolate, jobs, retry, minutes, tell)
+    if again:
+        how.store.forget(names(again))
+    return how
 
 
 def tell(cell: Any, result: dict[str, Any]) -> None:
@@ -90,17 +97,18 @@ def rates(text: str) -> list[float]:
     return found
 
 
-def print_summary(summary: Any, out: Path, as_json: bool, families: tuple[str, ...] = ("P",)) -> None:
-    """The first table on the terminal, or everything as JSON; both say where the report is."""
+def print_summary(summary: Any, out: Path, as_json: bool) -> None:
+    """The main table on the terminal, or everything as JSON; both say where the report is."""
     import json
 
     from rankae.cli.tables import print_table
-    from rankae.experiments.tables import reason_grid, score_grid
+    from rankae.experiments.tables import reason_grid, terminal_grid
 
     if as_json:
         typer.echo(json.dumps(summary.to_dict() | {"report": str(out / "report.html")}))
         return
-    for grid in [*(score_grid(summary, family, spread=False) for family in families), reason_grid(summary)]:
-        if grid.lines:
-            print_table(grid.title, grid.head, grid.lines, left=(0, 1, 2) if grid.head[-1] == "reason" else (0, 1))
+    scores, reasons = terminal_grid(summary), reason_grid(summary)
+    print_table(scores.title, scores.head, scores.lines, left=(0, 1))
+    if reasons.lines:
+        print_table(reasons.title, reasons.head, reasons.lines, left=(0, 1, 2))
     typer.echo(f"{out / 'report.html'}")

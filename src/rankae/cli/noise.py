@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from rankae.cli.experiment_options import (
+    Again,
     CellMinutes,
     Isolate,
     Jobs,
@@ -44,6 +45,7 @@ def noise(
     jobs: Jobs = 1,
     isolate: Isolate = True,
     retry: Retry = False,
+    again: Again = None,
     cell_minutes: CellMinutes = None,
     json: Json = False,
 ) -> None:
@@ -55,7 +57,7 @@ def noise(
     from rankae.experiments.plan import contenders
 
     chosen = contenders(names(methods), settings or ())
-    how = running(out, isolate, jobs, retry, cell_minutes)
+    how = running(out, isolate, jobs, retry, again, cell_minutes)
     sources = data or ["tmdb-plots"]
     summary = experiment.noise(sources, chosen, how, names(kind), read_rates(rates), seeds, tune_trials, places(k))
     print_summary(summary, out, json)

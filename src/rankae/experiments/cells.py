@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -84,6 +85,13 @@ class Store:
         """Each measure's share of every test row; the mean over rows is the measure."""
         with np.load(self._rows_file(cell), allow_pickle=False) as arrays:
             return dict(arrays)
+
+    def forget(self, names: Collection[str]) -> None:
+        """Remove all cells of some methods, as after a change to their code."""
+        for file in self.folder.glob("*.json"):
+            if json.loads(file.read_text())["cell"]["name"] in names:
+                for ending in (".json", ".npz", ".study"):
+                    file.with_name(file.name.removesuffix(".json") + ending).unlink(missing_ok=True)
 
     def study_file(self, cell: Cell) -> Path:
         """Where a search keeps its trials, so that it can go on after an interruption."""

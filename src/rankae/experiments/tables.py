@@ -41,20 +41,40 @@ def score_text(score: Score | None, spread: bool = True) -> str:
     return f"{score.mean:.2f}{deviation}{' †' if score.like_best else ''}"
 
 
-def score_grid(summary: Summary, family: str, spread: bool = True) -> Grid:
-    """One of the paper's tables: (a) is P, (b) is nDCG; `spread` adds deviations over seeds."""
+def score_grid(summary: Summary, family: str) -> Grid:
+    """One of the paper's tables: (a) is P, (b) is nDCG."""
     lines: list[list[str]] = []
     bold = set()
     for data in summary.data:
         for measure in summary.measures(family):
             scores = [summary.scores.get((data, method, measure)) for method in summary.methods]
             bold |= {(len(lines), 2 + i) for i, score in enumerate(scores) if score is not None and score.is_best}
-            lines.append([data, measure, *(score_text(score, spread) for score in scores)])
+            lines.append([data, measure, *map(score_text, scores)])
     ranks = summary.rank_scores[family]
     best = min((round(rank, 2) for rank in ranks.values()), default=0.0)
     bold |= {(len(lines), 2 + i) for i, m in enumerate(summary.methods) if m in ranks and round(ranks[m], 2) == best}
     lines.append(["Rank score", "avg", *(f"{ranks[m]:.2f}" if m in ranks else "-" for m in summary.methods)])
     return Grid(TITLES[family], ["data", "measure", *summary.methods], lines, bold)
+
+
+def terminal_grid(summary: Summary) -> Grid:
+    """Precisions with a line for each method, for a screen that is higher than wide."""
+    lines = [
+        [
+            data,
+            method,
+            *(
+                score_text(summary.scores.get((data, method, measure)), spread=False)
+                for measure in summary.measures("P")
+            ),
+            f"{summary.costs[data, method]['train_seconds']:.1f}" if (data, method) in summary.costs else "-",
+            f"{summary.rank_scores['P'][method]:.2f}" if method in summary.rank_scores["P"] else "-",
+        ]
+        for data in summary.data
+        for method in summary.methods
+    ]
+    head = ["data", "method", *summary.measures("P"), "training, s", "rank score"]
+    return Grid("† not told from the best by the test rows", head, lines, set())
 
 
 def data_grid(summary: Summary, data: str) -> Grid:

@@ -63,9 +63,11 @@ _LINEAR_TREES: Space = {
 _LIBLINEAR: Space = {"liblinear_c": Between(0.1, 100.0, log=True), "weights_threshold": OneOf((0.0, 0.05, 0.1))}
 
 SPACES: dict[str, Space] = {
-    # The recipe makes most choices on held-out rows itself; these are the ones that it takes as given.
+    # The recipe makes most choices itself, on the rows that it learns from; where their labels are noisy, clean rows
+    # choose better, the regularisation above all.
     "rank-ae": {
         "code_size": OneOf((200, 400, 800)),
+        "ridge": Between(0.1, 30.0, log=True),
         "ranker_cost": Between(0.1, 10.0, log=True),
         "proposed": OneOf((20, 40, 80)),
         "attention": OneOf((True, False)),

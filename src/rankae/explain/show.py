@@ -128,7 +128,7 @@ _STYLE = """
   cursor: pointer; } #labels button[aria-checked=true] { background: #222; color: #fff; }
 #document { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.9; max-width: 80ch; }
 #document span { border-radius: 3px; padding: 1px 2px; } #document span.falls { text-decoration: underline; }
-#strongest td { text-align: left; } #strongest i { display: inline-block; height: .7em; }
+table th, #strongest td { text-align: left; } #strongest i { display: inline-block; height: .7em; }
 """
 
 _SCRIPT = """

@@ -25,6 +25,13 @@ def test_compare(texts: str, matrix: str, tmp_path: Path, capsys) -> None:
     assert capsys.readouterr().err.count("popular seed 0") == 2
 
 
+def test_two_processes_at_a_time(texts: str, tmp_path: Path, capsys) -> None:
+    out = str(tmp_path / "out")
+    assert run(["compare", texts, "--methods", "popular,knn", "--jobs", "2", "--out", out, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["data"]["texts"]
+    assert all(found[method]["costs"]["peak_megabytes"] > 10 for method in ("popular", "knn"))
+
+
 def test_noise(matrix: str, tmp_path: Path, capsys) -> None:
     out = str(tmp_path / "out")
     command = ["noise", matrix, "--kind", "missing,flip", "--rates", "0,.5", "--methods", "knn", "--no-isolate"]

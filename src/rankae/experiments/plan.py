@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from rankae import rivals
 from rankae.data.sources import find_source
 from rankae.errors import RankaeError
 from rankae.experiments.cells import Cell, Result, Store, data_name
+from rankae.experiments.isolated import run_isolated
 from rankae.progress import bar
+from rankae.tune import SPACES
 
 
 @dataclass(frozen=True)
@@ -86,10 +89,15 @@ def run_series(plan: Sequence[Series], running: Running) -> list[Outcome]:
     """Run what is missing; the answer is in the order of the plan."""
     for source in dict.fromkeys(series.data for series in plan):
         find_source(source)  # a wrong name is told before the first cell, not after an hour
+    # Methods are imported here, not in the threads: two threads that import one library at a time trip over each other.
+    seeds = {method: _is_random(method) for method in {series.contender.method for series in plan}}
+    run_cell = _runner(running)
     with bar("experiments", len(plan)) as progress, ThreadPoolExecutor(max(1, running.jobs)) as pool:
 
         def one(series: Series) -> Outcome:
-            outcome = _run_one(series, running)
+            # A method without randomness gives the same answer for every seed, unless the noise differs.
+            differs = seeds[series.contender.method] or (series.noise is not None and series.noise[1] > 0)
+            outcome = _run_one(series, series.seeds if differs else 1, run_cell)
             progress.advance()
             return outcome
 
@@ -101,20 +109,20 @@ def run_series(plan: Sequence[Series], running: Running) -> list[Outcome]:
             raise
 
 
-def _run_one(series: Series, running: Running) -> Outcome:
+def _run_one(series: Series, seeds: int, run_cell: Callable[[Cell], Result]) -> Outcome:
     """Search for parameters if asked, then one cell for each seed; the first refusal ends the series."""
     fixed = dict(series.contender.parameters)
     parameters = fixed
-    if series.trials and _has_search_space(series.contender.method):
-        found = _run_cell(replace(series.cell(0), trials=series.trials), running)
+    if series.trials and SPACES.get(series.contender.method):
+        found = run_cell(replace(series.cell(0), trials=series.trials))
         if found["status"] != "done":
             return Outcome(series, [], [], f"while tuning: {found['reason']}")
         parameters = fixed | found["parameters"]
     cells, results = [], []
     reason = None
-    for seed in range(series.seeds if _differs_by_seed(series) else 1):
+    for seed in range(seeds):
         cell = replace(series.cell(seed), parameters=parameters)
-        result = _run_cell(cell, running)
+        result = run_cell(cell)
         if result["status"] == "done":
             cells.append(cell)
             results.append(result)
@@ -125,34 +133,28 @@ def _run_one(series: Series, running: Running) -> Outcome:
     return Outcome(series, cells, results, reason, parameters)
 
 
-def _run_cell(cell: Cell, running: Running) -> Result:
+def _runner(running: Running) -> Callable[[Cell], Result]:
+    """Runs a cell unless it is finished already."""
     store = running.store
-    result = store.find(cell)
-    if result is None or (running.retry and result["status"] != "done"):
-        if running.isolate:
-            from rankae.experiments.isolated import run_isolated
+    if running.isolate:
+        run = partial(run_isolated, store=store, minutes=running.minutes)
+    else:
+        from rankae.experiments import measure  # every method's libraries, which isolated cells import for themselves
 
-            result = run_isolated(cell, store, running.minutes)
-        else:
-            from rankae.experiments.measure import run
+        run = partial(measure.run, store=store)
 
-            result = run(cell, store)
-        if running.tell is not None:
-            running.tell(cell, result)
-    return result
+    def run_cell(cell: Cell) -> Result:
+        result = store.find(cell)
+        if result is None or (running.retry and result["status"] != "done"):
+            result = run(cell)
+            if running.tell is not None:
+                running.tell(cell, result)
+        return result
 
-
-def _has_search_space(method: str) -> bool:
-    from rankae.tune import SPACES
-
-    return bool(SPACES.get(method))
+    return run_cell
 
 
-def _differs_by_seed(series: Series) -> bool:
-    """A method without randomness gives the same answer for every seed, unless the noise differs."""
-    if series.noise is not None and series.noise[1] > 0:
-        return True
-    method = series.contender.method
+def _is_random(method: str) -> bool:
     try:
         return not rivals.METHODS[method].repeatable or "random_state" in rivals.class_of(method)._get_param_names()
     except RankaeError:  # it cannot even be imported: its one cell will tell why

@@ -20,6 +20,7 @@ from rankae.network.rank_network import RankNetwork
 from rankae.presets import preset_settings
 from rankae.recipe import RecipeSettings, Training, train_recipe
 from rankae.refine.model import Parts
+from rankae.refine.update import updated
 from rankae.training.joint import train_joint
 from rankae.training.settings import JointSettings
 from rankae.training.warm_start import honest_precision
@@ -27,6 +28,11 @@ from rankae.training.warm_start import honest_precision
 # Bytes that the table of word vectors may take: it bounds the vocabulary of n-grams.
 _MOST_TABLE_BYTES = 2**29
 _LONGEST_DOCUMENT = 400
+# Parameters that neither the recipe nor the joint training knows by these names.
+_NOT_OF_TRAINING = {
+    "preset", "words", "word_vectors", "ngrams", "min_df", "max_features", "validation",
+    "random_state", "threads", "device", "checkpoint", "resume",
+}  # fmt: skip
 
 
 class RankAE(LabelRanker):
@@ -58,7 +64,6 @@ class RankAE(LabelRanker):
     choices_ : dict, one line for each automatic choice.
     evidence_ : dict, precision on held-out rows for each combination of parts that was tried.
     history_ : list of dicts, the figures of each epoch.
-    label_counts_ : how often each label occurs in the training rows.
 
     Examples
     --------
@@ -158,7 +163,6 @@ class RankAE(LabelRanker):
     # Training ---------------------------------------------------------------------------------------------------
 
     def _fit(self, rows: Rows, labels: sp.csr_matrix) -> None:
-        self.label_counts_ = np.bincount(labels.indices, minlength=labels.shape[1])
         self.history_: list[dict[str, Any]] = []
         self.evidence_: dict[str, dict[str, float]] = {}
         self._threshold: float | None = None
@@ -208,9 +212,10 @@ class RankAE(LabelRanker):
         if labels.shape[0] != (len(rows) if isinstance(rows, list) else rows.shape[0]):
             raise DataError("there are not as many rows as rows of labels")
         self.label_counts_ = self.label_counts_ + np.bincount(labels.indices, minlength=labels.shape[1])
+        self.training_rows_ += labels.shape[0]
         with limited_to(self.threads):
             if isinstance(self.model_, Parts):
-                self.model_ = self.model_.updated(rows, labels, self._seed)
+                self.model_ = updated(self.model_, rows, labels, self._seed)
             else:
                 self.model_ = self._fit_joint(rows, labels, self.model_)
         return self
@@ -246,13 +251,13 @@ class RankAE(LabelRanker):
     def _settings(self, kind: type) -> Any:
         """The preset's settings with the user's over them; one that the preset does not know is a mistake."""
         base, settings = preset_settings(self.preset)
-        foreign = ("preset", "words", "word_vectors", "ngrams", "min_df", "max_features", "validation")
-        foreign += ("random_state", "threads", "device", "checkpoint", "resume")
-        given = {n: v for n, v in self.get_params(deep=False).items() if v is not None and n not in foreign}
-        settings = {n: v for n, v in settings.items() if n not in foreign} | given
+        settings |= {name: value for name, value in self.get_params(deep=False).items() if value is not None}
+        settings = {name: value for name, value in settings.items() if name not in _NOT_OF_TRAINING}
         known = {field.name for field in fields(kind)}
         if unknown := sorted(set(settings) - known):
-            raise RankaeError(f"{unknown[0]} has no meaning for the preset {base!r}; leave it out or choose another preset")
+            raise RankaeError(
+                f"{unknown[0]} has no meaning for the preset {base!r}; leave it out or choose another preset"
+            )
         if kind is JointSettings:
             settings |= {"word_encoder": self.words, "threads": self.threads}
         elif self.words != "bag":
@@ -279,7 +284,7 @@ class RankAE(LabelRanker):
     def _chosen_text(self, texts: Any, labels: sp.csr_matrix) -> tuple[TextFeatures, sp.csr_matrix]:
         """Words, or words and pairs of words, whichever gives better leave-one-out scores."""
         most = self.max_features or _MOST_TABLE_BYTES // (4 * 400)
-        tried = [tuple(self.ngrams)] if self.ngrams is not None else [(1, 1), (1, 2)]
+        tried = [(1, 1), (1, 2)] if self.ngrams is None else [(self.ngrams[0], self.ngrams[1])]
         if preset_settings(self.preset)[0] == "paper" and self.ngrams is None:
             tried = [(1, 1)]
         found = []
@@ -296,7 +301,7 @@ class RankAE(LabelRanker):
         return text, rows
 
     def _rows(self, X: Any) -> Rows:
-        if self.words != "bag" and is_text(X):
+        if self.words != "bag" and self.text_ is not None and is_text(X):
             return self.text_.sequences(X, _LONGEST_DOCUMENT)
         return super()._rows(X)
 
@@ -330,18 +335,15 @@ class RankAE(LabelRanker):
             settings, arrays = self.model_.state()
         else:
             arrays, settings = self.model_.arrays()
-            arrays = arrays | {"label_counts": self.label_counts_}
         return {"kind": type(self.model_).__name__, "model": settings, **notes}, dict(arrays)
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.choices_, self.evidence_ = settings["choices"], settings["evidence"]
         self.history_ = settings["history"]
-        self.label_counts_ = arrays["label_counts"]
         if settings["kind"] == "Parts":
             self.model_ = Parts.from_state(settings["model"], arrays)
         else:
-            own = {name: value for name, value in arrays.items() if name != "label_counts"}
-            self.model_ = RankNetwork.from_arrays(own, settings["model"])
+            self.model_ = RankNetwork.from_arrays(arrays, settings["model"])
 
 
 def _prepared(rows: Rows) -> Rows:

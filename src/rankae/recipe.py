@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.data.families import held_out_folds
 from rankae.metrics import evaluate, inverse_propensities
 from rankae.refine.code import CodePart
-from rankae.refine.combine import Combiner, evidence
+from rankae.refine.combine import Combiner
 from rankae.refine.model import Opinions, Parts
 from rankae.refine.neighbours import Neighbours
 from rankae.refine.rankers import Rankers
@@ -25,7 +26,6 @@ from rankae.training.warm_start import choose_ridge, warm_start
 
 # Multiplications that a part of the recipe may cost before it is left out: about a minute of one core.
 AFFORDABLE = 2e12
-_ENOUGH_ROWS = 6000  # held-out rows beyond this teach the combiner nothing new
 _FEWEST_ROWS = 100  # fewer held-out rows say nothing about which parts help
 _GAIN = 0.05  # points of P@1 + P@3 + P@5 that a part must be worth to be kept
 
@@ -83,11 +83,15 @@ class Training:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - began
 
 
-def resolved(settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, training: Training) -> RecipeSettings:
+def resolved(
+    settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, training: Training
+) -> RecipeSettings:
     """Fill in what the user left open, from the shape of the data, and say why."""
     (n, L), words, said = labels.shape, rows.shape[1], training.choices
     row_length = rows.nnz / max(1, n)
-    said["data"] = f"{n} rows, {words} features ({row_length:.0f} a row), {L} labels ({labels.nnz / max(1, n):.1f} a row)"
+    said["data"] = (
+        f"{n} rows, {words} features ({row_length:.0f} a row), {L} labels ({labels.nnz / max(1, n):.1f} a row)"
+    )
 
     def choose(name: str, value: Any, why: str) -> Any:
         given = getattr(settings, name)
@@ -99,7 +103,8 @@ def resolved(settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matri
     tuning = choose("tuning", tuning_cost < AFFORDABLE and L > 1, f"{tuning_cost:.0e} multiplications")
     word_size = choose("word_size", 1000 if words <= 2000 else 500, f"{words} features")
     epochs = choose("epochs", 20 if words <= 2000 else 12, f"{words} features")
-    network_cost = 6.0 * n * epochs * word_size * (L + row_length)
+    gate = 10 if settings.attention else 1  # what a gated word costs, in products of its channels
+    network_cost = 6.0 * n * epochs * word_size * (L + gate * row_length)
     affordable = int(min(3, AFFORDABLE // max(1.0, network_cost))) if L > 1 else 0
     network = choose("network", affordable, f"{network_cost:.0e} multiplications each")
     dense = row_length > 0.5 * words
@@ -141,7 +146,8 @@ def train_recipe(rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSet
 
 def fit_parts(rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training) -> Parts:
     """Train every part that the settings name on all of `rows`."""
-    assert settings.code_size is not None and settings.ridge is not None
+    assert settings.code_size is not None
+    assert settings.ridge is not None
     began = time.perf_counter()
     start = warm_start(rows, labels, settings.code_size, settings.ridge, settings.seed)
     code = CodePart.untouched(start)
@@ -173,7 +179,8 @@ def fit_parts(rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettin
 
 
 def _network_settings(settings: RecipeSettings, rows: sp.csr_matrix) -> WordsNetworkSettings:
-    assert settings.word_size is not None and settings.epochs is not None
+    assert settings.word_size is not None
+    assert settings.epochs is not None
     # A long row says the same thing often, so more of it can be hidden from a step.
     long = rows.nnz > 25 * rows.shape[0]
     return WordsNetworkSettings(
@@ -205,18 +212,13 @@ def _held_out(
 ) -> tuple[Opinions, sp.csr_matrix]:
     """Opinions on rows that the parts have not seen, and the labels of those rows.
 
-    Large data gives enough rows in one fold of 15 %; small data is read in three folds, so that every row is used.
+    Large data gives enough rows in one fold; small data is read in three, so that every row is used.
     """
-    n = rows.shape[0]
-    order = np.random.default_rng(settings.seed).permutation(n)
-    if 0.15 * n >= 0.25 * _ENOUGH_ROWS:
-        folds = [order[: min(_ENOUGH_ROWS, int(0.15 * n))]]
-    else:
-        folds = np.array_split(order, 3)
+    folds = held_out_folds(rows, settings.seed)
     found, truth = [], []
     single = replace(settings, network=min(1, settings.network or 0))
     for number, fold in enumerate(folds):
-        rest = np.setdiff1d(order, fold)
+        rest = np.setdiff1d(np.arange(rows.shape[0]), fold)
         quiet = Training(seconds={})
         parts = fit_parts(rows[rest], labels[rest], single, quiet)
         for name, spent in quiet.seconds.items():
@@ -226,7 +228,8 @@ def _held_out(
         training.note({"fold": number + 1, "folds": len(folds), "held_out_rows": len(fold)})
     said = {name: np.concatenate([o.said[name] for o in found]) for name in found[0].said}
     proposals = {name: np.concatenate([o.proposals[name] for o in found]) for name in found[0].proposals}
-    stacked = Opinions(Shortlist.stacked([o.shortlist for o in found]), said, proposals)
+    nearest = np.concatenate([o.nearest for o in found])
+    stacked = Opinions(Shortlist.stacked([o.shortlist for o in found]), said, nearest, proposals)
     return stacked, sp.vstack(truth, format="csr")
 
 
@@ -267,14 +270,14 @@ def _cross_checked(
     if len(parts) == 1:
         return _shown(own.shortlist.best(own.said[parts[0]], 5)[0], right)
     counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
-    seen = evidence(own.shortlist, list(own.said.values()), counts)
+    seen = own.evidence(counts)
     truth = own.shortlist.values_of(right)
     rows = len(own.shortlist)
     columns = np.empty((rows, 5), dtype=np.int32)
     halves = np.arange(rows) % 2 == 0
     for half in (halves, ~halves):
         learn, entries = _rows_of(own.shortlist, half)
-        combiner = Combiner.train(learn, seen[entries], truth[entries], epochs=20, seed=settings.seed)
+        combiner = Combiner.train(learn, seen[entries], truth[entries], steps=600, seed=settings.seed)
         check, others = _rows_of(own.shortlist, ~half)
         columns[~half] = check.best(combiner.scores(seen[others]), 5)[0]
     return _shown(columns, right)
@@ -292,7 +295,7 @@ def _combiner(
     opinions: Opinions, right: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training
 ) -> Combiner:
     counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
-    seen = evidence(opinions.shortlist, list(opinions.said.values()), counts)
+    seen = opinions.evidence(counts)
     truth = opinions.shortlist.values_of(right)
     if settings.objective == "psp":
         truth = truth * inverse_propensities(labels)[opinions.shortlist.columns].astype(np.float32)

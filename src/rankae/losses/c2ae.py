@@ -1,7 +1,7 @@
 """The loss of C2AE (Yeh et al., 2017): codes that agree and are uncorrelated, and pairs of labels in the right order.
 
-    L = ||F(x) - E(y)||^2 + 1/2 (||F'F - I||^2 + ||E'E - I||^2) + alpha * L_pair
-    L_pair = mean over pairs (p of the row's labels, n of the others) of exp(-sharpness (y'_p - y'_n))
+L = ||F(x) - E(y)||^2 + 1/2 (||F'F - I||^2 + ||E'E - I||^2) + alpha * L_pair
+L_pair = mean over pairs (p of the row's labels, n of the others) of exp(-sharpness (y'_p - y'_n))
 """
 
 from __future__ import annotations

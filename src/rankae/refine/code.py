@@ -58,7 +58,7 @@ class CodePart:
 
     def tuned(
         self, honest: np.ndarray, labels: sp.csr_matrix, *, epochs: int = 10, hidden: int = 300, seed: int = 0
-    ) -> Self:
+    ) -> CodePart:
         """Train D and R on honest codes; the untouched start is returned if no epoch ranks held-out rows better."""
         rng = np.random.default_rng(seed)
         order = rng.permutation(len(honest))
@@ -71,7 +71,8 @@ class CodePart:
         rates = [group["lr"] for group in optimizer.param_groups]
         step, steps = 0, epochs * -(-len(learn) // batch)
         codes = torch.from_numpy(honest)
-        best, merit = self, _merit(self, honest[check], labels[check])
+        best: CodePart = self
+        merit = _merit(self, honest[check], labels[check])
         for _ in track(range(epochs), "tuning the decoder on honest codes"):
             for part in np.array_split(rng.permutation(learn), -(-len(learn) // batch)):
                 y = torch.from_numpy(labels[part].toarray())

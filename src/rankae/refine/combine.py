@@ -18,8 +18,14 @@ from rankae.refine.shortlist import Shortlist
 from rankae.training.schedule import learning_rate_factor
 
 
-def evidence(shortlist: Shortlist, opinions: list[np.ndarray], label_counts: np.ndarray) -> np.ndarray:
-    """What `Combiner` reads: each opinion as it is and against the best of its row, and the label's log-frequency."""
+def evidence(
+    shortlist: Shortlist, opinions: list[np.ndarray], label_counts: np.ndarray, nearest: np.ndarray
+) -> np.ndarray:
+    """What `Combiner` reads of each entry.
+
+    Each opinion as it is and against the best of its row; the label's log-frequency; and how near the row is to a
+    training row, because memory is right about near copies and rules are right about the rest.
+    """
     columns = []
     sizes = np.diff(shortlist.starts)
     filled = sizes > 0
@@ -27,6 +33,7 @@ def evidence(shortlist: Shortlist, opinions: list[np.ndarray], label_counts: np.
         best = np.maximum.reduceat(opinion, shortlist.starts[:-1][filled]) if len(opinion) else opinion
         columns += [opinion, opinion - np.repeat(best, sizes[filled])]
     columns.append(np.log1p(label_counts[shortlist.columns]))
+    columns.append(np.repeat(nearest, sizes))
     return np.stack(columns, axis=1).astype(np.float32, copy=False)
 
 
@@ -44,10 +51,10 @@ class Combiner:
         right: np.ndarray,
         *,
         hidden: int = 32,
-        epochs: int = 40,
-        learning_rate: float = 5e-3,
+        steps: int = 1200,
+        learning_rate: float = 1e-2,
         decay: float = 1e-3,
-        batch: int = 256,
+        batch: int = 64,
         seed: int = 0,
     ) -> Self:
         """Learn from held-out rows; `right` is 1 for the entries of the shortlist that the row carries."""
@@ -61,18 +68,19 @@ class Combiner:
         b, c = nn.Parameter(torch.zeros(hidden)), nn.Parameter(torch.zeros(hidden))
         optimizer = torch.optim.AdamW([a, B, b, c], lr=learning_rate, weight_decay=decay)
         rows = len(shortlist)
-        step, steps = 0, epochs * -(-rows // batch)
-        for _ in range(epochs):
-            for part in torch.randperm(rows, generator=generator).split(batch):
-                optimizer.param_groups[0]["lr"] = learning_rate * learning_rate_factor(step, steps, warmup=0.2)
-                entries, owner = _entries(shortlist, part.numpy())
-                x = u[entries]
-                scores = x @ a + torch.relu(x @ B.T + b) @ c
-                loss = smooth_ranking_terms(scores, y[entries], owner, len(part)).sum() / len(part)
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                step += 1
+        # A fixed number of steps: few rows are read more often, many rows not more than is needed.
+        for step in range(steps):
+            if step % -(-rows // batch) == 0:
+                parts = iter(torch.randperm(rows, generator=generator).split(batch))
+            part = next(parts)
+            optimizer.param_groups[0]["lr"] = learning_rate * learning_rate_factor(step, steps, warmup=0.2)
+            entries, owner = _entries(shortlist, part.numpy())
+            x = u[entries]
+            scores = x @ a + torch.relu(x @ B.T + b) @ c
+            loss = smooth_ranking_terms(scores, y[entries], owner, len(part)).sum() / len(part)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
         learnt = {"mean": mean, "deviation": deviation} | {
             name: value.detach().numpy() for name, value in {"a": a, "B": B, "b": b, "c": c}.items()
         }

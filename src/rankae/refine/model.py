@@ -1,8 +1,8 @@
 """The default model: parts that propose labels and give opinions, and the combiner that has the last word.
 
-    shortlist   the labels that the code, the network and the neighbours rank highest
-    opinions    what each part, and each label's ranker, says of every shortlisted label
-    score       what the combiner makes of the opinions
+shortlist   the labels that the code, the network and the neighbours rank highest
+opinions    what each part, and each label's ranker, says of every shortlisted label
+score       what the combiner makes of the opinions
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from rankae.refine.code import CodePart
 from rankae.refine.combine import Combiner, evidence
-from rankae.refine.neighbours import Neighbours
+from rankae.refine.neighbours import Neighbours, VoteReading
 from rankae.refine.rankers import Rankers
 from rankae.refine.readings import CodeReading, Reading
 from rankae.refine.shortlist import Shortlist
@@ -32,14 +32,19 @@ class Opinions:
 
     shortlist: Shortlist
     said: dict[str, np.ndarray]
+    nearest: np.ndarray  # of each row, the cosine of the nearest training row; 0 if nobody looked
     proposals: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def evidence(self, label_counts: np.ndarray) -> np.ndarray:
+        """What the combiner reads."""
+        return evidence(self.shortlist, list(self.said.values()), label_counts, self.nearest)
 
     def of(self, parts: list[str], labels: int) -> Opinions:
         """What would be known if only these parts had been asked."""
         proposers = [name for name in parts if name in self.proposals]
         shortlist = Shortlist.union([self.proposals[name] for name in proposers])
         said = {name: shortlist.values_of(self.shortlist.matrix(self.said[name], labels)) for name in parts}
-        return Opinions(shortlist, said)
+        return Opinions(shortlist, said, self.nearest if "neighbours" in parts else np.zeros_like(self.nearest))
 
 
 @dataclass
@@ -66,7 +71,9 @@ class Parts:
         said = {name: reading.scores(shortlist) for name, reading in readings.items()}
         if self.rankers is not None:
             said["rankers"] = self.rankers.scores(rows, shortlist)
-        return Opinions(shortlist, said, proposals)
+        votes = readings.get("neighbours")
+        nearest = votes.nearest if isinstance(votes, VoteReading) else np.zeros(rows.shape[0], dtype=np.float32)
+        return Opinions(shortlist, said, nearest, proposals)
 
     def top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k best labels of each row. Labels beyond the shortlist follow in the order of the code's scores."""
@@ -82,7 +89,7 @@ class Parts:
         if self.combiner is None:
             return _best_codes(self.code.read(rows), k)
         opinions = self.opinions(rows)
-        scores = self.combiner.scores(evidence(opinions.shortlist, list(opinions.said.values()), self.label_counts))
+        scores = self.combiner.scores(opinions.evidence(self.label_counts))
         columns, best = opinions.shortlist.best(scores, k)
         if k > np.diff(opinions.shortlist.starts).min(initial=k):
             _fill(columns, best, *_best_codes(self.code.read(rows), min(len(self.label_counts), 2 * k)))

@@ -16,6 +16,14 @@ from rankae.network.kernels.threads import across_threads
 from rankae.refine.readings import SparseReading
 
 
+class VoteReading(SparseReading):
+    """Votes, and for each row the cosine of the nearest training row: how far the votes can be trusted."""
+
+    def __init__(self, votes: sp.csr_matrix, nearest: np.ndarray) -> None:
+        super().__init__(votes)
+        self.nearest = nearest
+
+
 @njit(cache=True, nogil=True, fastmath=True)
 def _nearest(first, last, starts, words, weights, post_starts, post_rows, post_weights, rows, skip_self, found, cosine):
     """Add up the postings of each row's words, then keep the k rows with the largest sums."""
@@ -66,18 +74,24 @@ class Neighbours:
     def _set_postings(self, starts: np.ndarray, rows: np.ndarray, weights: np.ndarray) -> None:
         self.post_starts, self.post_rows, self.post_weights = starts.astype(np.int64), rows, weights
 
-    def read(self, rows: sp.csr_matrix, honest: bool = False) -> SparseReading:
+    def read(self, rows: sp.csr_matrix, honest: bool = False) -> VoteReading:
         """Votes for each row; `honest` says that the rows are the training rows, which must not vote for themselves."""
         n, known = rows.shape[0], self.labels.shape[0]
-        found = np.full((n, self.count), -1, dtype=np.int32)
-        cosine = np.zeros((n, self.count), dtype=np.float32)
-        postings = self.post_starts, self.post_rows, self.post_weights
-        across_threads(_nearest, rows.indptr, rows.indices, rows.data, *postings, known, honest, found, cosine)
+        found, cosine = self.nearest(rows, honest)
         near = found >= 0
         starts = np.concatenate([[0], np.cumsum(near.sum(1))])
         votes = sp.csr_matrix((cosine[near], found[near], starts), shape=(n, known)) @ self.labels
         votes.data /= self.count
-        return SparseReading(votes.tocsr())
+        return VoteReading(votes.tocsr(), cosine[:, 0])
+
+    def nearest(self, rows: sp.csr_matrix, honest: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest training rows, nearest first, and their cosines: rows x count, padded with -1 and 0."""
+        found = np.full((rows.shape[0], self.count), -1, dtype=np.int32)
+        cosine = np.zeros((rows.shape[0], self.count), dtype=np.float32)
+        postings = self.post_starts, self.post_rows, self.post_weights
+        known = self.labels.shape[0]
+        across_threads(_nearest, rows.indptr, rows.indices, rows.data, *postings, known, honest, found, cosine)
+        return found, cosine
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays = {"starts": self.post_starts, "rows": self.post_rows, "weights": self.post_weights}

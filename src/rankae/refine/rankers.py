@@ -6,6 +6,7 @@ rows in its list, so all labels together cost rows x shortlist x words a pass, w
 
 from __future__ import annotations
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
@@ -71,8 +72,11 @@ def _solve(rows, signs, row_starts, words, weights, lengths, w, bias_place, cost
 
 @njit(cache=True, nogil=True)
 def _train(first, last, starts, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance, least,
-           counts, biases, seed):  # fmt: skip
-    """Solve the labels first:last; returns the words and weights of their vectors, one after the other."""
+           old_starts, old_words, old_weights, counts, biases, seed):  # fmt: skip
+    """Solve the labels first:last; returns the words and weights of their vectors, one after the other.
+
+    Weights start from, and are drawn to, the old ones: those are 0 when there is nothing to go on from.
+    """
     vocabulary = len(w) - 1
     room, used = 1024, 0
     found_words, found_weights = np.empty(room, np.int32), np.empty(room, np.float32)
@@ -80,6 +84,9 @@ def _train(first, last, starts, rows, signs, row_starts, words, weights, lengths
         begin, end = starts[label], starts[label + 1]
         np.random.seed(seed + label)
         alpha = np.zeros(end - begin, np.float32)
+        for t in range(old_starts[label], old_starts[label + 1]):
+            w[old_words[t]] = old_weights[t]
+        w[vocabulary] = biases[label]
         _solve(rows[begin:end], signs[begin:end], row_starts, words, weights, lengths, w, vocabulary,
                cost, passes, tolerance, alpha)  # fmt: skip
         before = used
@@ -96,6 +103,16 @@ def _train(first, last, starts, rows, signs, row_starts, words, weights, lengths
                     found_words[used], found_weights[used] = word, w[word]
                     used += 1
                 w[word] = 0
+        for t in range(old_starts[label], old_starts[label + 1]):
+            word = old_words[t]
+            if w[word] != 0:
+                if used == room:
+                    room *= 2
+                    found_words = np.concatenate((found_words, found_words))
+                    found_weights = np.concatenate((found_weights, found_weights))
+                found_words[used], found_weights[used] = word, w[word]
+                used += 1
+                w[word] = 0
         order = np.argsort(found_words[before:used])
         found_words[before:used] = found_words[before:used][order]
         found_weights[before:used] = found_weights[before:used][order]
@@ -105,8 +122,10 @@ def _train(first, last, starts, rows, signs, row_starts, words, weights, lengths
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _judge(first, last, starts, columns, row_starts, words, weights, w_starts, w_words, w_weights, biases, scratch, out):
-    """Scores of shortlisted labels: a short weight vector is read against the row spread out, a long one is searched."""
+def _judge(
+    first, last, starts, columns, row_starts, words, weights, w_starts, w_words, w_weights, biases, scratch, out
+):
+    """Scores of shortlisted labels; a short weight vector is read against the spread-out row, a long one is searched."""
     spread = np.zeros(scratch, np.float32)
     for i in range(first, last):
         row_from, row_to = row_starts[i], row_starts[i + 1]
@@ -159,12 +178,15 @@ class Rankers:
         passes: int = 20,
         tolerance: float = 0.1,
         seed: int = 0,
+        start: Rankers | None = None,
     ) -> Self:
         """Learn each label from the rows that carry it and the rows whose (honest) shortlist names it.
 
         Parameters
         ----------
         cost : C of the SVM, the price of a row within the margin.
+        least : weights smaller than this are dropped.
+        start : rankers to go on from; their weights take the place of 0 as what the new ones are drawn to.
         """
         ones = np.ones(len(shortlist.columns), dtype=np.float32)
         # 1 for a listed label, 3 for a carried one, 4 for both: one sparse sum tells the sides apart.
@@ -172,19 +194,27 @@ class Rankers:
         signs = np.where(sides.data > 2, np.float32(1), np.float32(-1))
         starts = sides.indptr.astype(np.int64)
         lengths = np.asarray(rows.multiply(rows).sum(1), dtype=np.float32).ravel()
-        counts, biases = np.zeros(labels.shape[1], np.int64), np.zeros(labels.shape[1], np.float32)
+        counts = np.zeros(labels.shape[1], np.int64)
+        nothing = sp.csr_matrix((labels.shape[1], rows.shape[1]), dtype=np.float32)
+        old = nothing if start is None else start.weights
+        biases = np.zeros(labels.shape[1], np.float32) if start is None else start.biases.copy()
         data = starts, sides.indices, signs, rows.indptr.astype(np.int64), rows.indices, rows.data, lengths
         limits = np.float32(cost), passes, np.float32(tolerance), np.float32(least)
+        before = old.indptr.astype(np.int64), old.indices.astype(np.int32, copy=False), old.data
 
         def train_span(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
             w = np.zeros(rows.shape[1] + 1, np.float32)
-            return _train(*span, *data, w, *limits, counts, biases, seed)
+            return _train(*span, *data, w, *limits, *before, counts, biases, seed)
 
         with ThreadPoolExecutor(torch.get_num_threads()) as pool:
             found = list(pool.map(train_span, _spans(starts)))
         words, weights = (np.concatenate(part) for part in zip(*found, strict=True))
         ends = np.concatenate([[0], np.cumsum(counts)])
         return cls(sp.csr_matrix((weights, words, ends), shape=(labels.shape[1], rows.shape[1])), biases)
+
+    def updated(self, rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, seed: int = 0) -> Rankers:
+        """Rankers that have seen some more rows."""
+        return Rankers.train(rows, labels, shortlist, seed=seed, start=self)
 
     def scores(self, rows: sp.csr_matrix, shortlist: Shortlist) -> np.ndarray:
         """The margin of each shortlisted label; `rows` have sorted words."""
@@ -208,4 +238,4 @@ def _spans(starts: np.ndarray, parts: int = 64) -> list[tuple[int, int]]:
     """Runs of labels that hold about as many rows each; more runs than threads, so that none waits for long."""
     cuts = np.searchsorted(starts, np.linspace(0, starts[-1], parts + 1)[1:-1])
     cuts = np.unique(np.concatenate([[0], cuts, [len(starts) - 1]]))
-    return [(int(a), int(b)) for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [(int(a), int(b)) for a, b in itertools.pairwise(cuts)]

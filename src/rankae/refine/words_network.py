@@ -9,8 +9,10 @@ by side are one longer code, so an average costs no more machinery than a single
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -36,8 +38,7 @@ Figures = dict[str, Any]
 class WordsNetworkSettings:
     """word_size is the number of channels and of the code; see `JointSettings` for the rest.
 
-    reduction : r of the gate; more than the paper's 4, because there are more channels and the gate costs C^2 / r a word.
-
+    reduction : r of the gate; more than the paper's 4, for there are more channels and the gate costs C^2 / r a word.
     loss : "smooth" is the smooth ranking loss; "bce" binary cross entropy.
     """
 
@@ -138,6 +139,15 @@ class NetworkPart:
         part.history = history
         return part
 
+    def trained_further(
+        self, rows: sp.csr_matrix, labels: sp.csr_matrix, settings: WordsNetworkSettings, seed: int = 0
+    ) -> NetworkPart:
+        """The same networks after some more epochs on these rows; this part stays as it is."""
+        members = [copy.deepcopy(member) for member in self.members]
+        for i, member in enumerate(members):
+            _train(member, rows, labels, settings, seed + 1000 * i, lambda *_, **__: None, lambda _: None)
+        return NetworkPart([member.eval() for member in members], self.settings)
+
     @torch.no_grad()
     def read(self, rows: sp.csr_matrix) -> CodeReading:
         codes = [self._codes(m, g, rows) for m, g in zip(self.members, self._gates, strict=True)]
@@ -189,7 +199,8 @@ def _train(
     network.train()
     for epoch in range(settings.epochs):
         total = 0.0
-        for x, y in ahead(lambda: epoch_batches(rows, labels, settings.batch, settings.word_dropout, seed, epoch)):
+        batches = rows, labels, settings.batch, settings.word_dropout, seed, epoch
+        for x, y in ahead(partial(epoch_batches, *batches)):
             rate = settings.learning_rate * learning_rate_factor(step, steps, settings.warmup)
             for optimizer in optimizers:
                 optimizer.param_groups[0]["lr"] = rate

@@ -139,7 +139,7 @@ def _partition(rows, columns, w) -> int:
         if w[c] != 0:
             for e in range(start[c], start[c + 1]):
                 score[row[e]] += np.float32(w[c]) * value[e]
-    n_minus = np.sum(score <= 0)
+    n_minus = int(np.sum(score <= 0))
     at_minus, at_plus = 0, n_minus
     for i, member in enumerate(rows.copy()):
         if score[i] <= 0:

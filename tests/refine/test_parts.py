@@ -1,0 +1,141 @@
+"""Each part of the default model alone: what it promises to the others."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.preprocessing import normalize
+from sklearn.svm import LinearSVC
+
+from rankae.refine.code import CodePart
+from rankae.refine.combine import Combiner, evidence
+from rankae.refine.neighbours import Neighbours
+from rankae.refine.rankers import Rankers
+from rankae.refine.readings import CodeReading, SparseReading
+from rankae.refine.shortlist import Shortlist
+from rankae.refine.words_network import NetworkPart, WordsNetworkSettings
+from rankae.training.warm_start import warm_start
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    labels = sp.csr_matrix((rng.random((200, 8)) < 0.25).astype(np.float32))
+    words = labels @ sp.csr_matrix(rng.random((8, 40)) * (rng.random((8, 40)) < 0.3))
+    noise = sp.random(200, 40, density=0.05, random_state=2)
+    rows = normalize(sp.csr_matrix(words + noise, dtype=np.float32))
+    rows.sort_indices()
+    return rows, labels
+
+
+def test_a_union_is_distinct_and_sorted():
+    found = Shortlist.union([np.array([[3, 1], [-1, -1]], np.int32), np.array([[1, 0], [2, -1]], np.int32)])
+    assert found.columns.tolist() == [0, 1, 3, 2]
+    assert found.starts.tolist() == [0, 3, 4]
+
+
+def test_values_of_a_sparse_matrix_are_looked_up():
+    shortlist = Shortlist.union([np.array([[0, 2], [1, 2]], np.int32)])
+    matrix = sp.csr_matrix(np.array([[5, 0, 7], [0, 0, 9]], dtype=np.float32))
+    assert shortlist.values_of(matrix).tolist() == [5, 7, 0, 9]
+
+
+def test_best_entries_come_first_and_ties_go_to_the_lower_column():
+    shortlist = Shortlist(np.array([0, 3, 4]), np.array([1, 4, 7, 2], np.int32))
+    columns, scores = shortlist.best(np.array([0.5, 0.9, 0.5, 0.1], np.float32), 2)
+    assert columns.tolist() == [[4, 1], [2, -1]]
+    assert scores[1].tolist() == [np.float32(0.1), -np.inf]
+
+
+def test_code_reading_scores_agree_with_its_proposals():
+    rng = np.random.default_rng(0)
+    reading = CodeReading(rng.random((5, 3), np.float32), rng.random((9, 3), np.float32), rng.random(9, np.float32))
+    everything = Shortlist.union([np.tile(np.arange(9, dtype=np.int32), (5, 1))])
+    scores = reading.scores(everything).reshape(5, 9)
+    np.testing.assert_allclose(scores, reading.codes @ reading.table.T + reading.bias, rtol=1e-5)
+    np.testing.assert_array_equal(reading.propose(3), np.argsort(-scores, axis=1)[:, :3])
+
+
+def test_neighbours_are_the_rows_of_largest_cosine_and_not_the_row_itself(data):
+    rows, labels = data
+    part = Neighbours(rows, labels, count=5)
+    cosine = (rows @ rows.T).toarray()
+    for honest in (False, True):
+        similarity = cosine - (10 * np.eye(len(cosine)) if honest else 0)
+        nearest = np.argsort(-similarity, axis=1)[:, :5]
+        weight = np.take_along_axis(similarity, nearest, axis=1)
+        votes = np.stack([w @ labels[n].toarray() for w, n in zip(weight, nearest, strict=True)]) / 5
+        np.testing.assert_allclose(part.read(rows, honest=honest).values.toarray(), votes, atol=1e-5)
+
+
+def test_sparse_reading_pads_what_it_cannot_fill():
+    reading = SparseReading(sp.csr_matrix(np.array([[0, 3, 1], [0, 0, 0]], dtype=np.float32)))
+    assert reading.propose(3).tolist() == [[1, 2, -1], [-1, -1, -1]]
+
+
+def test_rankers_on_full_shortlists_are_plain_linear_svms(data):
+    rows, labels = data
+    everything = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
+    rankers = Rankers.train(rows, labels, everything, least=0.0, passes=500, tolerance=1e-4)
+    for label in range(8):
+        exact = LinearSVC(loss="squared_hinge", C=1.0, dual=True, tol=1e-6, max_iter=50_000)
+        exact.fit(rows, labels[:, label].toarray().ravel())
+        np.testing.assert_allclose(rankers.weights[label].toarray().ravel(), exact.coef_.ravel(), atol=2e-3)
+        assert rankers.biases[label] == pytest.approx(exact.intercept_[0], abs=2e-3)
+
+
+def test_rankers_score_short_and_long_weight_vectors_alike(data):
+    rows, labels = data
+    everything = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
+    rankers = Rankers.train(rows, labels, everything)
+    exact = (rows @ rankers.weights.T).toarray() + rankers.biases
+    np.testing.assert_allclose(rankers.scores(rows, everything).reshape(200, 8), exact, atol=1e-4)
+    one_word = sp.csr_matrix(([1.0], [3], [0, 1]), shape=(1, 40), dtype=np.float32)  # so short that it is searched
+    few = Shortlist(np.array([0, 8]), np.arange(8, dtype=np.int32))
+    exact = (one_word @ rankers.weights.T).toarray().ravel() + rankers.biases
+    np.testing.assert_allclose(rankers.scores(one_word, few), exact, atol=1e-5)
+
+
+def test_tuning_never_ends_below_the_untouched_start(data):
+    rows, labels = data
+    start = warm_start(rows, labels, 8, 1.0)
+    untouched = CodePart.untouched(start)
+    np.testing.assert_allclose(untouched.read(rows).codes, rows @ start.word_table, atol=1e-5)
+    random_labels = sp.csr_matrix((np.random.default_rng(1).random((200, 8)) < 0.25).astype(np.float32))
+    nothing_to_learn = warm_start(rows, random_labels, 8, 1.0)
+    tuned = CodePart.untouched(nothing_to_learn).tuned(nothing_to_learn.honest_codes, random_labels, epochs=2)
+    assert tuned.read(rows).table.shape == (8, 8)
+
+
+@pytest.mark.parametrize("attention", [True, False])
+def test_a_network_learns_and_its_members_are_averaged(data, attention):
+    rows, labels = data
+    settings = WordsNetworkSettings(word_size=32, epochs=60, attention=attention, word_dropout=0.1, batch=64)
+    part = NetworkPart.train(rows, labels, settings, members=2)
+    alone = [NetworkPart([member], settings).read(rows) for member in part.members]
+    every = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
+    together = part.read(rows).scores(every)
+    np.testing.assert_allclose(together, (alone[0].scores(every) + alone[1].scores(every)) / 2, atol=1e-4)
+    best = part.read(rows).propose(1)[:, 0]
+    filled = np.diff(labels.indptr) > 0
+    assert np.mean([labels[i, best[i]] for i in np.flatnonzero(filled)]) > 0.9
+    assert part.history[-1]["loss"] < part.history[0]["loss"]
+
+
+def test_the_combiner_learns_whom_to_believe():
+    rng = np.random.default_rng(0)
+    shortlist = Shortlist.union([np.tile(np.arange(6, dtype=np.int32), (400, 1))])
+    right = (rng.random(2400) < 0.2).astype(np.float32)
+    reliable, noise = right + 0.3 * rng.standard_normal(2400), rng.standard_normal(2400)
+    seen = evidence(shortlist, [noise.astype(np.float32), reliable.astype(np.float32)], np.ones(6), np.zeros(400))
+    combiner = Combiner.train(shortlist, seen, right)
+    best = shortlist.best(combiner.scores(seen), 1)[0][:, 0]
+    reference = shortlist.best(reliable.astype(np.float32), 1)[0][:, 0]
+    truth = right.reshape(400, 6)
+    hit = truth[np.arange(400), best].mean()
+    assert hit >= truth[np.arange(400), reference].mean() - 0.02
+
+
+def test_evidence_of_rows_without_candidates_is_empty():
+    shortlist = Shortlist(np.array([0, 0, 2]), np.array([0, 1], np.int32))
+    seen = evidence(shortlist, [np.array([1.0, 3.0], np.float32)], np.ones(2), np.zeros(2))
+    assert seen[:, 1].tolist() == [-2, 0]

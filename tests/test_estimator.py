@@ -1,0 +1,192 @@
+"""RankAE as a scikit-learn user meets it."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rankae import RankAE
+from rankae.errors import DataError, RankaeError
+
+TEXTS = [f"{a} {b} thing{i % 7}" for i in range(15) for a in ("red", "green", "blue") for b in ("apple", "car", "wine")]
+TAGS = [text.split()[:2] for text in TEXTS]
+
+# Checks that cannot apply, with the reason.
+CANNOT_APPLY = {
+    "check_fit2d_1feature": "rows of length 1: with one feature, only its sign is left",
+}
+
+
+def tiny(preset="fast", **parameters):
+    return RankAE(preset, **({"epochs": 3} if preset == "paper" else {}), **parameters)
+
+
+@parametrize_with_checks(
+    [RankAE("fast"), RankAE("paper", epochs=2)],
+    expected_failed_checks=lambda _: CANNOT_APPLY,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("preset", ["fast", "default", "paper"])
+def test_learns_from_texts(preset):
+    parameters = {"epochs": 60, "learning_rate": 0.02} if preset == "paper" else {}
+    if preset == "default":
+        parameters = {"epochs": 10, "word_size": 50, "network": 1}
+    model = RankAE(preset, **parameters).fit(TEXTS, TAGS)
+    names, scores = model.predict_top(["a blue car", "green wine"], k=2)
+    assert set(names[0]) == {"blue", "car"}
+    assert set(names[1]) == {"green", "wine"}
+    assert (np.diff(scores, axis=1) <= 0).all()
+
+
+@pytest.mark.parametrize("preset", ["fast", "paper"])
+def test_the_same_seed_gives_the_same_model(preset):
+    first, second = (tiny(preset).fit(TEXTS, TAGS).predict_top(TEXTS[:9], 3)[1] for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("preset", ["fast", "default", "paper"])
+def test_a_saved_model_answers_as_before(preset, tmp_path):
+    extra = {"epochs": 3} if preset != "fast" else {}
+    if preset == "default":
+        extra |= {"word_size": 20, "network": 2, "choose": False}
+    model = RankAE(preset, **extra).fit(TEXTS, TAGS)
+    model.save(tmp_path / "model")
+    loaded = RankAE.load(tmp_path / "model")
+    before, after = model.predict_top(TEXTS[:20], 4), loaded.predict_top(TEXTS[:20], 4)
+    np.testing.assert_array_equal(before[0], after[0])
+    np.testing.assert_allclose(before[1], after[1], atol=1e-6)
+    assert loaded.choices_ == model.choices_
+
+
+@pytest.mark.parametrize("preset", ["fast", "default", "paper"])
+@pytest.mark.parametrize(
+    ("rows", "labels"),
+    [
+        pytest.param([[1.0, 0], [0, 1], [0, 0]], [[1, 0], [0, 1], [1, 0]], id="an empty row"),
+        pytest.param([[1.0, 0], [0, 1], [1, 1]], [[1, 0], [0, 0], [0, 1]], id="a row with no label"),
+        pytest.param([[1.0, 0], [0, 1], [1, 1]], [[1, 0, 0], [0, 1, 0], [1, 0, 0]], id="a label with no row"),
+        pytest.param([[1.0, 0], [0, 1]], [[1], [0]], id="a single label"),
+        pytest.param([[1.0, 0], [0, 1]], [[1, 1], [1, 1]], id="all labels positive"),
+        pytest.param([[-1.0, 0], [0, -2]], [[1, 0], [0, 1]], id="negative features"),
+    ],
+)
+def test_strange_data_is_defined(preset, rows, labels):
+    model = tiny(preset).fit(np.array(rows * 4), np.array(labels * 4))
+    columns, scores = model.top_columns(np.array([*rows, [0.0, 0]]), 5)
+    assert columns.shape == scores.shape == (len(rows) + 1, min(5, len(labels[0])))
+    assert not np.isnan(scores).any()
+
+
+def test_words_never_seen_are_ignored():
+    model = tiny().fit(TEXTS, TAGS)
+    assert model.predict_top(["zebra red apple quux"], 2)[0].tolist() == model.predict_top(["red apple"], 2)[0].tolist()
+    assert model.predict_top(["zebra"], 2)[0].shape == (1, 2)
+
+
+def test_works_in_a_pipeline_a_clone_and_a_grid_search():
+    rows = np.abs(np.random.default_rng(0).standard_normal((60, 5)))
+    labels = (rows > 1).astype(int)
+    search = GridSearchCV(make_pipeline(MaxAbsScaler(), RankAE("fast")), {"rankae__ridge": [0.5, 2.0]}, cv=2)
+    search.fit(rows, labels)
+    assert search.best_params_["rankae__ridge"] in (0.5, 2.0)
+    assert clone(RankAE("paper", margin=0.5)).margin == 0.5
+
+
+def test_names_of_any_hashable_type_come_back():
+    names = [("a", 1), 7, "x", None]
+    model = tiny().fit(TEXTS[:40], [[names[i % 4]] for i in range(40)])
+    assert set(model.classes_.tolist()) == set(names)
+
+
+@pytest.mark.parametrize("preset", ["fast", "default", "paper"])
+def test_partial_fit_learns_from_new_rows_and_keeps_the_old(preset):
+    extra = {"epochs": 40, "learning_rate": 0.02} if preset == "paper" else {}
+    if preset == "default":
+        extra = {"epochs": 5, "word_size": 20, "network": 1, "choose": False}
+    model = RankAE(preset, **extra).fit(TEXTS, [["old", *tags] for tags in TAGS[:-9]] + [["new"]] * 9)
+    model.partial_fit(["novel red words"] * 30, [["new"]] * 30)
+    words = "novel" if model.text_ is not None and "novel" in model.text_.words else "red"
+    before = RankAE(preset, **extra).fit(TEXTS, [["old", *tags] for tags in TAGS[:-9]] + [["new"]] * 9)
+    place = list(model.classes_).index("new")
+    text = [f"{words} words"]
+    assert model.decision_function(text)[0, place] > before.decision_function(text)[0, place]
+    assert model.training_rows_ == len(TEXTS) + 30
+
+
+def test_partial_fit_refuses_labels_it_never_saw():
+    model = tiny().fit(TEXTS, TAGS)
+    with pytest.raises(DataError, match="purple"):
+        model.partial_fit(["red"], [["purple"]])
+
+
+def test_bilstm_reads_documents_in_order():
+    model = RankAE("paper", words="bilstm", epochs=2).fit(TEXTS, TAGS)
+    assert model.predict_top(["red car"], 3)[0].shape == (1, 3)
+    with pytest.raises(DataError, match="raw text"):
+        RankAE("paper", words="bilstm").fit(np.eye(3), np.eye(3))
+
+
+def test_glove_vectors_start_the_words(tmp_path):
+    glove = tmp_path / "glove.txt"
+    glove.write_text("".join(f"{word} {' '.join(['0.5'] * 4)}\n" for word in ("red", "apple", "car")))
+    model = RankAE("paper", word_vectors=glove, word_size=4, epochs=1).fit(TEXTS, TAGS)
+    assert model.choices_["word_vectors"].startswith("3 of ")
+
+
+def test_a_preset_file_is_read(tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"preset": "paper", "epochs": 2, "margin": 0.3}))
+    model = RankAE(str(path)).fit(TEXTS, TAGS)
+    assert len(model.history_) == 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"preset": "papre"}, "no preset 'papre'"),
+        ({"preset": "default", "margin": 0.5}, "margin has no meaning for the preset 'default'"),
+        ({"preset": "paper", "rankers": True}, "rankers has no meaning"),
+        ({"preset": "default", "words": "bilstm"}, "needs the preset"),
+    ],
+)
+def test_wrong_settings_are_one_sentence(parameters, sentence):
+    with pytest.raises(RankaeError, match=sentence):
+        RankAE(**parameters).fit(TEXTS, TAGS)
+
+
+def test_the_untouched_start_reproduces_ridge_scores():
+    rows = sp.random(80, 30, density=0.3, random_state=0, format="csr", dtype=np.float32)
+    labels = (np.random.default_rng(0).random((80, 6)) < 0.3).astype(int)
+    model = RankAE(tuning=False, network=0, neighbours=False, rankers=False, ridge=1.0).fit(rows, labels)
+    X = rows.toarray() / np.maximum(np.linalg.norm(rows.toarray(), axis=1, keepdims=True), 1e-12)
+    W = np.linalg.solve(X.T @ X + np.eye(30), X.T @ labels)
+    np.testing.assert_allclose(model.decision_function(rows), X @ W, atol=5e-3)
+
+
+def test_held_out_evidence_is_recorded():
+    model = RankAE(epochs=3, word_size=20, network=1).fit(TEXTS, TAGS)
+    assert {"all", "code alone", "rankers alone", "without rankers"} <= set(model.evidence_)
+    assert all({"P@1", "P@3", "P@5"} == set(figures) for figures in model.evidence_.values())
+    assert model.choices_["parts"].startswith("code")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bibtex", "mediamill-disc3"])
+def test_real_data_is_learnt_with_no_option(real_data, name):
+    from rankae.data import load_dataset
+    from rankae.metrics import evaluate
+
+    train, test = load_dataset(real_data(name), "train"), load_dataset(real_data(name), "test")
+    model = RankAE("fast").fit_dataset(train)
+    test = test.aligned_to(model.classes_.tolist()) if train.label_names else test
+    columns, _ = model.top_columns(test.with_features(model.n_features_in_).rows, 5)
+    assert evaluate(columns, test.labels)["P@1"] > {"bibtex": 63.0, "mediamill-disc3": 75.0}[name]

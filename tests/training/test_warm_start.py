@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rankae.training.warm_start import choose_ridge, label_codes, ridge_regression, warm_start
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    rows = sp.random(120, 40, density=0.2, random_state=1, format="csr", dtype=np.float32)
+    labels = sp.csr_matrix((rng.random((120, 12)) < 0.2).astype(np.float32))
+    return rows, labels
+
+
+def test_label_codes_span_the_leading_singular_vectors(problem):
+    _, labels = problem
+    found = label_codes(labels, 12)
+    _, _, exact = np.linalg.svd(labels.toarray())
+    np.testing.assert_allclose(np.abs(np.sum(found * exact.T, axis=0)), 1, atol=1e-3)
+
+
+def test_ridge_regression_is_the_closed_form_solution(problem):
+    rows, labels = problem
+    X, Z = rows.toarray().astype(np.float64), labels.toarray()
+    found, _ = ridge_regression(rows, Z, ridge=0.5, iterations=60, tolerance=1e-6)
+    exact = np.linalg.solve(X.T @ X + 0.5 * np.eye(40), X.T @ Z)
+    np.testing.assert_allclose(found, exact, atol=1e-4)
+
+
+def test_leverages_estimate_the_diagonal_of_the_hat_matrix(problem):
+    rows, labels = problem
+    X = rows.toarray().astype(np.float64)
+    exact = np.diag(X @ np.linalg.solve(X.T @ X + 2 * np.eye(40), X.T))
+    estimates = [ridge_regression(rows, labels.toarray(), 2.0, seed=s, iterations=40)[1] for s in range(40)]
+    np.testing.assert_allclose(np.mean(estimates, axis=0), exact, atol=0.05)
+
+
+def test_honest_codes_are_what_a_fit_without_the_row_says(problem):
+    rows, labels = problem
+    start = warm_start(rows, labels, code_size=12, ridge=2.0)
+    X, Z = rows.toarray().astype(np.float64), labels.toarray() @ start.label_table
+    honest = np.empty_like(Z)
+    for i in range(len(X)):
+        rest = np.delete(np.arange(len(X)), i)
+        W = np.linalg.solve(X[rest].T @ X[rest] + 2 * np.eye(40), X[rest].T @ Z[rest])
+        honest[i] = X[i] @ W
+    in_sample = rows @ start.word_table
+    # The leverages are estimates, so the codes are near the exact ones, and far nearer than in-sample codes.
+    assert np.abs(start.honest_codes - honest).mean() < 0.35 * np.abs(in_sample - honest).mean()
+
+
+def test_the_ridge_is_large_for_noise_and_small_for_signal():
+    rng = np.random.default_rng(0)
+    rows = sp.csr_matrix(np.eye(20, dtype=np.float32)[rng.integers(20, size=400)])
+    clear = sp.csr_matrix(rows)
+    noise = sp.csr_matrix((rng.random((400, 20)) < 0.1).astype(np.float32))
+    mixed = sp.hstack([rows, sp.csr_matrix(rng.random((400, 60)).astype(np.float32))], format="csr")
+    assert choose_ridge(rows, clear) <= choose_ridge(mixed, noise)
+
+
+def test_empty_rows_and_rows_without_labels_have_finite_codes():
+    rows = sp.csr_matrix(np.array([[1, 0], [0, 0], [0, 1]], dtype=np.float32))
+    labels = sp.csr_matrix(np.array([[1, 0], [0, 1], [0, 0]], dtype=np.float32))
+    start = warm_start(rows, labels, 2, 1.0)
+    assert np.isfinite(start.honest_codes).all()
+    assert np.isfinite(start.word_table).all()

@@ -125,7 +125,7 @@ def _train(first, last, starts, rows, signs, row_starts, words, weights, lengths
 def _judge(
     first, last, starts, columns, row_starts, words, weights, w_starts, w_words, w_weights, biases, scratch, out
 ):
-    """Scores of shortlisted labels; a short weight vector is read against the spread-out row, a long one is searched."""
+    """Scores of shortlisted labels: short weight vectors are read against the spread-out row, long ones searched."""
     spread = np.zeros(scratch, np.float32)
     for i in range(first, last):
         row_from, row_to = row_starts[i], row_starts[i + 1]

@@ -1,0 +1,91 @@
+"""Accuracy of the presets, of each refinement alone, and of today's strong rivals on the same features.
+
+    RANKAE_DATA=../shared/data python benchmarks/accuracy.py [--data a,b] [--contenders x,y] [--seeds 3] [--jobs 1]
+
+Writes docs/results/accuracy.md, accuracy.svg and the folder docs/results/accuracy (tables, JSON, a page that sorts).
+Finished cells are kept and not run again, so it can be stopped and started; data and contenders that have no finished
+cell are left out of the tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rankae.experiments.compare import write_files, write_report
+from rankae.experiments.plan import Contender, Running, Series, run_series
+from rankae.experiments.summary import Summary, summarise
+from rankae.experiments.svg import Line, bar_chart
+from rankae.experiments.tables import cost_grid, score_grid, to_markdown
+
+RESULTS = Path(__file__).parent.parent / "docs" / "results"
+DATA = ["delicious", "bibtex", "eurlex57k-bow", "eurlex57k", "debtags", "debdeps", "tmdb-plots"]
+ALONE = {"tuning": False, "network": 0, "neighbours": False, "rankers": False, "choose": False}
+CONTENDERS = [
+    Contender("rank-ae", "rank-ae"),
+    Contender("parabel", "parabel"),
+    Contender("bonsai", "bonsai"),
+    Contender("plt", "plt"),
+    Contender("rank-ae-paper", "rank-ae-paper"),
+    Contender("warm start alone", "rank-ae", ALONE),
+    Contender("+ tuning", "rank-ae", ALONE | {"tuning": True}),
+    Contender("+ network", "rank-ae", ALONE | {"network": 1}),
+    Contender("+ neighbours", "rank-ae", ALONE | {"neighbours": True}),
+    Contender("+ rankers", "rank-ae", ALONE | {"neighbours": True, "rankers": True}),
+]
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--data", default=",".join(DATA))
+    options.add_argument("--contenders", default=",".join(c.name for c in CONTENDERS))
+    options.add_argument("--seeds", type=int, default=3)
+    options.add_argument("--jobs", type=int, default=1)
+    options.add_argument("--report-only", action="store_true", help="write the tables from the cells there are")
+    chosen = options.parse_args()
+    names = chosen.contenders.split(",")
+    plan = [
+        Series(data, contender, chosen.seeds)
+        for data in chosen.data.split(",")
+        for contender in CONTENDERS
+        if contender.name in names
+    ]
+    running = Running(RESULTS / "accuracy", jobs=chosen.jobs)
+    if not chosen.report_only:
+        run_series(plan, running)
+    write(_finished(running))
+
+
+def _finished(running: Running, most_seeds: int = 10) -> Summary:
+    """All cells that are done, whatever run they are from, each series with the seeds it has."""
+    series = []
+    for data in DATA:
+        for contender in CONTENDERS:
+            seeds = 0
+            while seeds < most_seeds and running.store.find(Series(data, contender).cell(seeds)):
+                seeds += 1
+            if seeds:
+                series.append(Series(data, contender, seeds))
+    return summarise(run_series(series, running), running.store)
+
+
+def write(summary: Summary) -> None:
+    write_report(summary, RESULTS / "accuracy", "Accuracy")
+    tables = [score_grid(summary, "P"), score_grid(summary, "PSP"), cost_grid(summary)]
+    note = "Test scores in percent; mean ± standard deviation where there are several seeds. By `benchmarks/accuracy.py`."
+    shown = [name for name in ("rank-ae", "parabel", "bonsai", "plt", "rank-ae-paper") if name in summary.methods]
+    bars = [
+        Line(
+            name,
+            [],
+            [s.mean if (s := summary.scores.get((data, name, "P@1"))) else float("nan") for data in summary.data],
+            style=i,
+        )
+        for i, name in enumerate(shown)
+    ]
+    picture = bar_chart(summary.data, bars, "P@1 on test rows", "P@1, percent", from_zero=False)
+    write_files(RESULTS, {"accuracy.md": to_markdown("Accuracy", tables, note), "accuracy.svg": picture})
+
+
+if __name__ == "__main__":
+    main()

@@ -122,9 +122,9 @@ class LabelRanker(BaseEstimator):
         ones = np.ones(len(row), dtype=np.int64)
         return sp.csr_matrix((ones, (row, columns[keep])), shape=(len(columns), len(self.classes_)))
 
-    def score(self, X: Any, Y: Any) -> float:
+    def score(self, X: Any, y: Any) -> float:
         """P@1, the share of rows whose best label is right; an indicator matrix has the columns of `classes_`."""
-        targets = label_matrix(Y)
+        targets = label_matrix(y)
         columns, _ = self.top_columns(X, 1)
         if len(columns) != targets.matrix.shape[0]:
             raise DataError(f"there are {len(columns)} rows but {targets.matrix.shape[0]} rows of labels")

@@ -26,6 +26,7 @@ from rankae.training.warm_start import choose_ridge, warm_start
 
 # Multiplications that a part of the recipe may cost before it is left out: about a minute of one core.
 AFFORDABLE = 2e12
+_MANY_LABELS = 4000  # beyond it, tuning looks at the labels that neighbours propose, not at all of them
 _FEWEST_ROWS = 100  # fewer held-out rows say nothing about which parts help
 _GAIN = 0.05  # points of P@1 + P@3 + P@5 that a part must be worth to be kept
 
@@ -99,8 +100,8 @@ def resolved(
         return value if given is None else given
 
     h = choose("code_size", int(min(400, L, n)), "enough for the frequent labels; neighbours find the others")
-    tuning_cost = 60.0 * n * L * h
-    tuning = choose("tuning", tuning_cost < AFFORDABLE and L > 1, f"{tuning_cost:.0e} multiplications")
+    tuning_cost = 60.0 * n * min(L, _MANY_LABELS) * h
+    tuning = choose("tuning", tuning_cost < 4 * AFFORDABLE and L > 1, f"{tuning_cost:.0e} multiplications")
     word_size = choose("word_size", 1000 if words <= 2000 else 500, f"{words} features")
     epochs = choose("epochs", 20 if words <= 2000 else 12, f"{words} features")
     gate = 10 if settings.attention else 1  # what a gated word costs, in products of its channels
@@ -152,27 +153,31 @@ def fit_parts(rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettin
     start = warm_start(rows, labels, settings.code_size, settings.ridge, settings.seed)
     code = CodePart.untouched(start)
     training.timed("warm start", began)
-    began = time.perf_counter()
-    if settings.tuning:
-        code = code.tuned(start.honest_codes, labels, seed=settings.seed)
-        training.timed("tuning", began)
     counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
     parts = Parts(code, counts, settings.proposed)
+    voted = None
+    if settings.neighbours:
+        began = time.perf_counter()
+        parts.neighbours = Neighbours(rows, labels)
+        voted = parts.neighbours.read(rows, honest=True).propose(settings.proposed)
+        training.timed("neighbours", began)
+    if settings.tuning and (voted is not None or labels.shape[1] <= _MANY_LABELS):
+        began = time.perf_counter()
+        many = labels.shape[1] > _MANY_LABELS
+        parts.code = code.tuned(
+            start.honest_codes, labels, rivals=voted if many else None, epochs=5 if many else 10, seed=settings.seed
+        )
+        training.timed("tuning", began)
     if settings.network:
         began = time.perf_counter()
         parts.network = NetworkPart.train(
             rows, labels, _network_settings(settings, rows), settings.network, settings.seed, training.note
         )
         training.timed("network", began)
-    honest = [code.read_codes(start.honest_codes).propose(settings.proposed)]
-    if settings.neighbours:
-        began = time.perf_counter()
-        parts.neighbours = Neighbours(rows, labels)
-        honest.append(parts.neighbours.read(rows, honest=True).propose(settings.proposed))
-        training.timed("neighbours", began)
     if settings.rankers:
         began = time.perf_counter()
-        shortlist = Shortlist.union(honest)
+        honest = parts.code.read_codes(start.honest_codes).propose(settings.proposed)
+        shortlist = Shortlist.union([honest] if voted is None else [honest, voted])
         parts.rankers = Rankers.train(rows, labels, shortlist, cost=settings.ranker_cost, seed=settings.seed)
         training.timed("rankers", began)
     return parts

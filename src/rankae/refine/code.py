@@ -13,19 +13,22 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from rankae.losses.smooth_ranking import smooth_ranking_loss
 from rankae.metrics import evaluate
+from rankae.network.kernels import take_rows
 from rankae.network.kernels.sparse_product import sparse_product
 from rankae.network.top_k import top_k
 from rankae.progress import track
 from rankae.refine.readings import CodeReading
+from rankae.training.optimizer import RowAdam
 from rankae.training.schedule import learning_rate_factor
 from rankae.training.warm_start import WarmStart
 
 # Ridge scores lie within 0 and 1; a ranking loss wants them several units apart.
 _TEMPERATURE = 12.0
+_MOST_CHECKED = 2000  # rows on which epochs are compared
 
 
 class CodePart:
@@ -57,31 +60,47 @@ class CodePart:
         return CodeReading(codes, self.label_table, self.bias)
 
     def tuned(
-        self, honest: np.ndarray, labels: sp.csr_matrix, *, epochs: int = 10, hidden: int = 300, seed: int = 0
+        self,
+        honest: np.ndarray,
+        labels: sp.csr_matrix,
+        *,
+        rivals: np.ndarray | None = None,
+        epochs: int = 10,
+        hidden: int = 300,
+        seed: int = 0,
     ) -> CodePart:
-        """Train D and R on honest codes; the untouched start is returned if no epoch ranks held-out rows better."""
+        """Train D and R on honest codes; the untouched start is returned if no epoch ranks held-out rows better.
+
+        Parameters
+        ----------
+        rivals : int32 rows x k, padded with -1: labels that somebody proposes for each row. A step then looks at the
+            labels that its rows carry or that are proposed for them, not at all labels.
+        """
         rng = np.random.default_rng(seed)
         order = rng.permutation(len(honest))
-        check, learn = order[: len(order) // 8], order[len(order) // 8 :]
+        held = min(len(order) // 8, _MOST_CHECKED)
+        check, learn = order[:held], order[held:]
         if len(check) == 0:
             return self
         model = _TunedDecoder(self, hidden, float(np.linalg.norm(honest, axis=1).mean()), seed)
-        optimizer = torch.optim.AdamW(model.groups(), weight_decay=0.0, fused=True)
+        optimizers = model.optimizers()
+        rates = [optimizer.param_groups[0]["lr"] for optimizer in optimizers]
         batch = 256
-        rates = [group["lr"] for group in optimizer.param_groups]
         step, steps = 0, epochs * -(-len(learn) // batch)
         codes = torch.from_numpy(honest)
         best: CodePart = self
         merit = _merit(self, honest[check], labels[check])
         for _ in track(range(epochs), "tuning the decoder on honest codes"):
             for part in np.array_split(rng.permutation(learn), -(-len(learn) // batch)):
-                y = torch.from_numpy(labels[part].toarray())
-                for group, rate in zip(optimizer.param_groups, rates, strict=True):
-                    group["lr"] = rate * learning_rate_factor(step, steps, warmup=0.1)
-                loss = smooth_ranking_loss(model(codes[part]), y)
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
+                y = labels[part]
+                columns = np.arange(y.shape[1]) if rivals is None else _named(rivals[part], y)
+                for optimizer, rate in zip(optimizers, rates, strict=True):
+                    optimizer.param_groups[0]["lr"] = rate * learning_rate_factor(step, steps, warmup=0.1)
+                    optimizer.zero_grad()
+                right = torch.from_numpy(y[:, columns].toarray() if rivals is not None else y.toarray())
+                smooth_ranking_loss(model(codes[part], torch.from_numpy(columns)), right).backward()
+                for optimizer in optimizers:
+                    optimizer.step()
                 step += 1
             now = model.part(self.word_table)
             if (found := _merit(now, honest[check], labels[check])) > merit:
@@ -108,26 +127,33 @@ class _TunedDecoder(nn.Module):
         # Codes are short; their mean length is taken out so that the layer starts at a fair scale.
         scale = 3 / max(code_norm, 1e-6)
         self.table = nn.Parameter(torch.from_numpy(start.label_table * np.float32(_TEMPERATURE)))
-        self.bias = nn.Parameter(torch.zeros(len(start.bias)))
+        self.bias = nn.Parameter(torch.zeros(len(start.bias), 1))
         self.W = nn.Parameter(torch.randn(hidden, h, generator=generator) * (scale * h**-0.5))
         self.b = nn.Parameter(torch.zeros(hidden))
         self.U = nn.Parameter(torch.zeros(h, hidden))
 
-    def groups(self) -> list[dict[str, Any]]:
+    def optimizers(self) -> list[torch.optim.Optimizer]:
         return [
-            {"params": [self.table, self.bias], "lr": 1e-3 * _TEMPERATURE},
-            {"params": [self.W, self.b, self.U], "lr": 1e-3},
+            RowAdam([self.table, self.bias], lr=1e-3 * _TEMPERATURE),
+            torch.optim.AdamW([self.W, self.b, self.U], lr=1e-3, weight_decay=0.0, fused=True),
         ]
 
-    def forward(self, z: torch.Tensor) -> torch.Tensor:
+    def forward(self, z: Tensor, columns: Tensor) -> Tensor:
+        """Scores of some labels, given by their ascending columns."""
         hidden = torch.dropout(torch.relu(z @ self.W.T + self.b), 0.5, self.training)
-        return (z + hidden @ self.U.T) @ self.table.T + self.bias
+        code = z + hidden @ self.U.T
+        return code @ take_rows(self.table, columns).T + take_rows(self.bias, columns)[:, 0]
 
     def part(self, word_table: np.ndarray) -> CodePart:
         arrays = {name: value.detach().numpy().copy() for name, value in self.named_parameters()}
         residual = {"in": arrays["W"], "in_bias": arrays["b"], "out": arrays["U"]}
         scale = np.float32(1 / _TEMPERATURE)
-        return CodePart(word_table, arrays["table"] * scale, arrays["bias"] * scale, residual)
+        return CodePart(word_table, arrays["table"] * scale, arrays["bias"][:, 0] * scale, residual)
+
+
+def _named(proposed: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:
+    """Labels that some rows carry or that are proposed for them, ascending."""
+    return np.unique(np.concatenate([proposed[proposed >= 0], labels.indices])).astype(np.int64)
 
 
 def _merit(part: CodePart, codes: np.ndarray, labels: sp.csr_matrix) -> float:

@@ -171,6 +171,21 @@ def test_held_out_evidence_is_recorded():
     assert model.choices_["parts"].startswith("code")
 
 
+def test_an_interrupted_recipe_goes_on_from_its_choice(tmp_path, monkeypatch):
+    settings = {"epochs": 3, "word_size": 20, "network": 1, "checkpoint": tmp_path / "checkpoint"}
+    whole = RankAE(**settings).fit(TEXTS, TAGS)
+
+    def never(*_):
+        raise AssertionError("the choice was made again")
+
+    monkeypatch.setattr("rankae.recipe._choice", never)
+    resumed = RankAE(**settings, resume=True).fit(TEXTS, TAGS)
+    np.testing.assert_allclose(resumed.decision_function(TEXTS[:9]), whole.decision_function(TEXTS[:9]), atol=1e-5)
+    assert resumed.evidence_ == whole.evidence_
+    with pytest.raises(RankaeError, match="other data or settings"):
+        RankAE(**settings, resume=True).fit(TEXTS[:-1], TAGS[:-1])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["bibtex", "mediamill-disc3"])
 def test_real_data_is_learnt_with_no_option(real_data, name):

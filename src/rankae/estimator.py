@@ -57,7 +57,8 @@ class RankAE(LabelRanker):
     word_vectors : path of a GloVe text file to start word vectors from (preset "paper").
     ngrams, min_df, max_features : of raw text, see `TextFeatures`.
     validation : share of rows held out to keep the best epoch (preset "paper").
-    checkpoint : folder in which training notes its progress after each epoch (preset "paper"); `resume` goes on there.
+    checkpoint : folder in which training notes its progress: every epoch of the preset "paper", the choice of parts of
+        the recipe. `resume` goes on from there.
 
     Attributes
     ----------
@@ -176,7 +177,7 @@ class RankAE(LabelRanker):
     def _fit_recipe(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Parts:
         settings = self._settings(RecipeSettings)
         training = Training(self.choices_, self.evidence_, self.history_)
-        parts = train_recipe(rows, labels, settings, training)
+        parts = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume)
         self.seconds_, self._threshold = training.seconds, training.threshold
         return parts
 

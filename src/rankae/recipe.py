@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 
 from rankae.data.families import held_out_folds
+from rankae.errors import RankaeError
 from rankae.metrics import evaluate, inverse_propensities
 from rankae.refine.code import CodePart
 from rankae.refine.combine import Combiner
@@ -22,6 +25,7 @@ from rankae.refine.neighbours import Neighbours
 from rankae.refine.rankers import Rankers
 from rankae.refine.shortlist import Shortlist
 from rankae.refine.words_network import NetworkPart, WordsNetworkSettings
+from rankae.training.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from rankae.training.warm_start import choose_ridge, warm_start
 
 # Multiplications that a part of the recipe may cost before it is left out: about a minute of one core.
@@ -123,13 +127,41 @@ def resolved(
     )  # fmt: skip
 
 
-def train_recipe(rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training) -> Parts:
-    """Train the default model."""
+def train_recipe(
+    rows: sp.csr_matrix,
+    labels: sp.csr_matrix,
+    settings: RecipeSettings,
+    training: Training,
+    checkpoint_dir: str | Path | None = None,
+    resume: bool = False,
+) -> Parts:
+    """Train the default model.
+
+    The choice of parts takes the longest; it is noted in `checkpoint_dir`, so that `resume` need not make it again.
+    """
+    data = [*rows.shape, *labels.shape, rows.nnz, labels.nnz]
+    chosen = _noted_choice(checkpoint_dir, settings, data, training) if resume and checkpoint_dir is not None else None
+    if chosen is None:
+        chosen = _choice(rows, labels, settings, training)
+        if checkpoint_dir is not None:
+            _note_choice(checkpoint_dir, chosen, settings, data, training)
+    parts = fit_parts(rows, labels, chosen.settings, training)
+    parts.combiner = chosen.combiner
+    return parts
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Settings with every choice made, and the combiner of the parts that were kept."""
+
+    settings: RecipeSettings
+    combiner: Combiner | None
+
+
+def _choice(rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training) -> Choice:
     settings = resolved(settings, rows, labels, training)
-    allowed = _allowed(settings)
+    allowed = _allowed(settings) if rows.shape[0] >= _FEWEST_ROWS else ["code"]
     combiner = None
-    if rows.shape[0] < _FEWEST_ROWS:
-        allowed = ["code"]
     if len(allowed) > 1:
         opinions, right = _held_out(rows, labels, settings, training)
         began = time.perf_counter()
@@ -140,9 +172,37 @@ def train_recipe(rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSet
             combiner = _combiner(opinions, right, labels, settings, training)
         training.timed("combiner", began)
     training.choices["parts"] = ", ".join(allowed)
-    parts = fit_parts(rows, labels, _only(settings, allowed), training)
-    parts.combiner = combiner
-    return parts
+    return Choice(_only(settings, allowed), combiner)
+
+
+def _note_choice(
+    folder: str | Path, chosen: Choice, asked: RecipeSettings, data: list[int], training: Training
+) -> None:
+    weights = chosen.combiner.weights if chosen.combiner is not None else {}
+    facts = {
+        "asked": asdict(asked),
+        "data": data,
+        "settings": asdict(chosen.settings),
+        "choices": training.choices,
+        "evidence": training.evidence,
+        "threshold": training.threshold,
+    }
+    tensors = {name: torch.from_numpy(value) for name, value in weights.items()}
+    write_checkpoint(folder, Checkpoint(tensors, facts))
+
+
+def _noted_choice(folder: str | Path, asked: RecipeSettings, data: list[int], training: Training) -> Choice | None:
+    """The choice that an interrupted run made, if it was about the same data and settings."""
+    found = read_checkpoint(folder)
+    if found is None:
+        return None
+    if found.facts.get("asked") != asdict(asked) or found.facts.get("data") != data:
+        raise RankaeError(f"{folder} is from other data or settings; train without --resume, or restore them")
+    training.choices.update(found.facts["choices"])
+    training.evidence.update(found.facts["evidence"])
+    training.threshold = found.facts["threshold"]
+    weights = {name: value.numpy() for name, value in found.tensors.items()}
+    return Choice(RecipeSettings(**found.facts["settings"]), Combiner(weights) if weights else None)
 
 
 def fit_parts(rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training) -> Parts:

@@ -178,7 +178,7 @@ def test_an_interrupted_recipe_goes_on_from_its_choice(tmp_path, monkeypatch):
     def never(*_):
         raise AssertionError("the choice was made again")
 
-    monkeypatch.setattr("rankae.recipe._choice", never)
+    monkeypatch.setattr("rankae.recipe.make_choice", never)
     resumed = RankAE(**settings, resume=True).fit(TEXTS, TAGS)
     np.testing.assert_allclose(resumed.decision_function(TEXTS[:9]), whole.decision_function(TEXTS[:9]), atol=1e-5)
     assert resumed.evidence_ == whole.evidence_

@@ -1,0 +1,28 @@
+"""What the recipe says about itself while it trains."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Training:
+    """What the recipe reports: its choices, one line each, and the figures of every epoch."""
+
+    choices: dict[str, str] = field(default_factory=dict)
+    evidence: dict[str, dict[str, float]] = field(default_factory=dict)
+    history: list[dict[str, Any]] = field(default_factory=list)
+    on_epoch: Callable[[dict[str, Any]], None] | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    threshold: float | None = None  # the score from which a label is more likely right than not, by held-out rows
+
+    def note(self, figures: dict[str, Any]) -> None:
+        self.history.append(figures)
+        if self.on_epoch is not None:
+            self.on_epoch(figures)
+
+    def timed(self, name: str, began: float) -> None:
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - began

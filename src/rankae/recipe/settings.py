@@ -1,0 +1,88 @@
+"""What the recipe can be told, and what it makes of the data where it was told nothing."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import scipy.sparse as sp
+
+from rankae.recipe.notes import Training
+from rankae.training.warm_start import choose_ridge
+
+# Multiplications that a part of the recipe may cost before it is left out: about a minute of one core.
+AFFORDABLE = 2e12
+MANY_LABELS = 4000  # beyond it, tuning looks at the labels that neighbours propose, not at all of them
+
+
+@dataclass(frozen=True)
+class RecipeSettings:
+    """What the recipe can be told; None leaves the choice to the data (see `resolved`).
+
+    code_size : h of the closed-form start.
+    ridge : lambda of the ridge regression; by default chosen by leave-one-out scores.
+    tuning : train D and a residual layer on leave-one-out codes.
+    network : how many networks to train and average; 0 for none.
+    attention : whether the networks have a channel gate.
+    neighbours, rankers : whether these parts may take part.
+    ranker_cost : C of the rankers' SVMs.
+    objective : "precision", or "psp" to favour labels that are rare and easily missed.
+    choose : let held-out rows decide which parts to keep; otherwise all that are allowed are kept.
+    """
+
+    code_size: int | None = None
+    ridge: float | None = None
+    tuning: bool | None = None
+    network: int | None = None
+    word_size: int | None = None
+    attention: bool = True
+    loss: str = "smooth"
+    epochs: int | None = None
+    neighbours: bool | None = None
+    rankers: bool | None = None
+    ranker_cost: float = 1.0
+    proposed: int = 40
+    objective: str = "precision"
+    choose: bool = True
+    seed: int = 0
+    device: str = "cpu"
+
+
+def resolved(
+    settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, training: Training
+) -> RecipeSettings:
+    """Fill in what the user left open, from the shape of the data, and say why."""
+    (n, L), words, said = labels.shape, rows.shape[1], training.choices
+    row_length = rows.nnz / max(1, n)
+    said["data"] = (
+        f"{n} rows, {words} features ({row_length:.0f} a row), {L} labels ({labels.nnz / max(1, n):.1f} a row)"
+    )
+
+    def choose(name: str, value: Any, why: str) -> Any:
+        given = getattr(settings, name)
+        said[name] = f"{value} ({why})" if given is None else f"{given} (as set)"
+        return value if given is None else given
+
+    h = choose("code_size", int(min(400, L, n)), "enough for the frequent labels; neighbours find the others")
+    tuning_cost = 60.0 * n * min(L, MANY_LABELS) * h
+    tuning = choose("tuning", tuning_cost < 4 * AFFORDABLE and L > 1, f"{tuning_cost:.0e} multiplications")
+    word_size = choose("word_size", 1000 if words <= 2000 else 500, f"{words} features")
+    epochs = choose("epochs", 20 if words <= 2000 else 12, f"{words} features")
+    gate = 10 if settings.attention else 1  # what a gated word costs, in products of its channels
+    network_cost = 6.0 * n * epochs * word_size * (L + gate * row_length)
+    affordable = int(min(3, AFFORDABLE // max(1.0, network_cost))) if L > 1 else 0
+    network = choose("network", affordable, f"{network_cost:.0e} multiplications each")
+    dense = row_length > 0.5 * words
+    neighbours = choose("neighbours", not dense, "features are dense" if dense else "features are sparse")
+    rankers = choose("rankers", L > 1, f"{L} labels")
+    ridge = settings.ridge
+    if ridge is None:
+        began = time.perf_counter()
+        ridge = choose_ridge(rows, labels, settings.seed)
+        said["ridge"] = f"{ridge} (best leave-one-out precision)"
+        training.timed("choice of ridge", began)
+    return replace(
+        settings, code_size=h, tuning=tuning, word_size=word_size, epochs=epochs, network=network,
+        neighbours=neighbours, rankers=rankers, ridge=ridge, proposed=min(settings.proposed, L),
+    )  # fmt: skip

@@ -20,6 +20,7 @@ from rankae.experiments.tables import cost_grid, score_grid, to_markdown
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 DATA = ["delicious", "bibtex", "eurlex57k-bow", "eurlex57k", "debtags", "debdeps", "tmdb-plots"]
+START, END = "<!-- results -->", "<!-- end of results -->"
 ALONE = {"tuning": False, "network": 0, "neighbours": False, "rankers": False, "choose": False}
 CONTENDERS = [
     Contender("rank-ae", "rank-ae"),
@@ -72,7 +73,9 @@ def _finished(running: Running, most_seeds: int = 10) -> Summary:
 def write(summary: Summary) -> None:
     write_report(summary, RESULTS / "accuracy", "Accuracy")
     tables = [score_grid(summary, "P"), score_grid(summary, "PSP"), cost_grid(summary)]
-    note = "Test scores in percent; mean ± standard deviation where there are several seeds. By `benchmarks/accuracy.py`."
+    note = (
+        "Test scores in percent; mean ± standard deviation where there are several seeds. By `benchmarks/accuracy.py`."
+    )
     shown = [name for name in ("rank-ae", "parabel", "bonsai", "plt", "rank-ae-paper") if name in summary.methods]
     bars = [
         Line(
@@ -85,6 +88,30 @@ def write(summary: Summary) -> None:
     ]
     picture = bar_chart(summary.data, bars, "P@1 on test rows", "P@1, percent", from_zero=False)
     write_files(RESULTS, {"accuracy.md": to_markdown("Accuracy", tables, note), "accuracy.svg": picture})
+    readme = RESULTS.parent.parent / "README.md"
+    before, _, rest = readme.read_text().partition(START)
+    _, _, after = rest.partition(END)
+    write_files(readme.parent, {"README.md": f"{before}{START}\n{_short_table(summary)}\n{END}{after}"})
+
+
+def _short_table(summary: Summary) -> str:
+    """What the README shows: P@1 / P@3 / P@5 of the default preset and of each rival."""
+    shown = [name for name in ("rank-ae", "parabel", "bonsai", "plt") if name in summary.methods]
+    lines = [f"| data | {' | '.join(shown)} |", "|---|" + "---|" * len(shown)]
+    for data in summary.data:
+        best = {m: max(_mean(summary, data, name, m) for name in shown) for m in ("P@1", "P@3", "P@5")}
+        cells = []
+        for name in shown:
+            figures = {m: _mean(summary, data, name, m) for m in best}
+            texts = [f"**{v:.1f}**" if v == best[m] else f"{v:.1f}" for m, v in figures.items()]
+            cells.append(" / ".join(texts) if figures["P@1"] >= 0 else "-")
+        lines.append(f"| {data} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _mean(summary: Summary, data: str, method: str, measure: str) -> float:
+    score = summary.scores.get((data, method, measure))
+    return -1.0 if score is None else score.mean
 
 
 if __name__ == "__main__":

@@ -67,5 +67,6 @@ def _network_settings(settings: RecipeSettings, rows: sp.csr_matrix) -> WordsNet
         loss=settings.loss,
         epochs=settings.epochs,
         word_dropout=0.5 if long else 0.3,
+        batch=256 if rows.shape[0] >= 4000 else max(16, rows.shape[0] // 16),  # small data needs its steps
         device=settings.device,
     )

@@ -89,7 +89,7 @@ def _cross_checked(
     halves = np.arange(rows) % 2 == 0
     for half in (halves, ~halves):
         learn, entries = _rows_of(own.shortlist, half)
-        combiner = Combiner.train(learn, seen[entries], truth[entries], steps=600, seed=settings.seed)
+        combiner = Combiner.train(learn, seen[entries], truth[entries], most_steps=600, seed=settings.seed)
         check, others = _rows_of(own.shortlist, ~half)
         columns[~half] = check.best(combiner.scores(seen[others]), 5)[0]
     return _shown(columns, right)

@@ -51,7 +51,7 @@ class Combiner:
         right: np.ndarray,
         *,
         hidden: int = 32,
-        steps: int = 1200,
+        most_steps: int = 1200,
         learning_rate: float = 1e-2,
         decay: float = 1e-3,
         batch: int = 64,
@@ -68,9 +68,11 @@ class Combiner:
         b, c = nn.Parameter(torch.zeros(hidden)), nn.Parameter(torch.zeros(hidden))
         optimizer = torch.optim.AdamW([a, B, b, c], lr=learning_rate, weight_decay=decay)
         rows = len(shortlist)
-        # A fixed number of steps: few rows are read more often, many rows not more than is needed.
+        # Few rows are read forty times, many rows not more than is needed.
+        per_epoch = -(-rows // batch)
+        steps = min(most_steps, 40 * per_epoch)
         for step in range(steps):
-            if step % -(-rows // batch) == 0:
+            if step % per_epoch == 0:
                 parts = iter(torch.randperm(rows, generator=generator).split(batch))
             part = next(parts)
             optimizer.param_groups[0]["lr"] = learning_rate * learning_rate_factor(step, steps, warmup=0.2)

@@ -47,6 +47,9 @@ def rankae(
 
 def main() -> None:
     """The entry point of the installed command."""
+    # Threads that wait for each other by spinning take turns with whatever else runs: on a busy machine a step of
+    # training then takes ten times as long. OpenMP reads this when torch is first imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     sys.exit(run(sys.argv[1:]))
 
 

@@ -95,15 +95,25 @@ def test_rankers_score_short_and_long_weight_vectors_alike(data):
     np.testing.assert_allclose(rankers.scores(one_word, few), exact, atol=1e-5)
 
 
-def test_tuning_never_ends_below_the_untouched_start(data):
+def test_the_untouched_part_gives_the_codes_of_the_solver(data):
     rows, labels = data
     start = warm_start(rows, labels, 8, 1.0)
-    untouched = CodePart.untouched(start)
-    np.testing.assert_allclose(untouched.read(rows).codes, rows @ start.word_table, atol=1e-5)
-    random_labels = sp.csr_matrix((np.random.default_rng(1).random((200, 8)) < 0.25).astype(np.float32))
-    nothing_to_learn = warm_start(rows, random_labels, 8, 1.0)
-    tuned = CodePart.untouched(nothing_to_learn).tuned(nothing_to_learn.honest_codes, random_labels, epochs=2)
-    assert tuned.read(rows).table.shape == (8, 8)
+    np.testing.assert_allclose(CodePart.untouched(start).read(rows).codes, rows @ start.word_table, atol=1e-5)
+
+
+@pytest.mark.parametrize(("merits", "kept"), [([5, 4, 3], "start"), ([5, 7, 6], "first epoch")])
+def test_tuning_keeps_the_best_state_and_the_start_if_nothing_beats_it(data, monkeypatch, merits, kept):
+    rows, labels = data
+    start = warm_start(rows, labels, 8, 1.0)
+    seen, given = [], iter(merits)
+
+    def merit(part, *_):
+        seen.append(part)
+        return next(given)
+
+    monkeypatch.setattr("rankae.refine.code._merit", merit)
+    tuned = CodePart.untouched(start).tuned(start.honest_codes, labels, epochs=2)
+    assert tuned is seen[0 if kept == "start" else 1]
 
 
 @pytest.mark.parametrize("attention", [True, False])

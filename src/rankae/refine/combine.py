@@ -7,7 +7,7 @@ plus a small ReLU layer, trained by the smooth ranking loss on rows that the par
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -95,13 +95,6 @@ class Combiner:
         hidden += w["b"]
         np.maximum(hidden, 0, out=hidden)
         return u @ w["a"] + hidden @ w["c"]
-
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return {}, self.weights
-
-    @classmethod
-    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        return cls(arrays)
 
 
 def _entries(shortlist: Shortlist, rows: np.ndarray) -> tuple[Tensor, Tensor]:

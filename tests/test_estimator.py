@@ -171,14 +171,19 @@ def test_held_out_evidence_is_recorded():
     assert model.choices_["parts"].startswith("code")
 
 
-def test_an_interrupted_recipe_goes_on_from_its_choice(tmp_path, monkeypatch):
+def test_an_interrupted_recipe_goes_on_from_its_finished_parts(tmp_path, monkeypatch):
     settings = {"epochs": 3, "word_size": 20, "network": 1, "checkpoint": tmp_path / "checkpoint"}
-    whole = RankAE(**settings).fit(TEXTS, TAGS)
 
-    def never(*_):
-        raise AssertionError("the choice was made again")
+    def killed(*_, **__):
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankae.recipe.make_choice", never)
+    with monkeypatch.context() as patch:
+        patch.setattr("rankae.recipe.parts_that_help", killed)
+        with pytest.raises(KeyboardInterrupt):
+            RankAE(**settings).fit(TEXTS, TAGS)
+    whole = RankAE(**settings | {"checkpoint": None}).fit(TEXTS, TAGS)
+    for part in ("CodePart.tuned", "NetworkPart.train", "Rankers.train"):
+        monkeypatch.setattr(f"rankae.recipe.fitting.{part}", killed)  # none is trained again
     resumed = RankAE(**settings, resume=True).fit(TEXTS, TAGS)
     np.testing.assert_allclose(resumed.decision_function(TEXTS[:9]), whole.decision_function(TEXTS[:9]), atol=1e-5)
     assert resumed.evidence_ == whole.evidence_

@@ -57,8 +57,8 @@ class RankAE(LabelRanker):
     word_vectors : path of a GloVe text file to start word vectors from (preset "paper").
     ngrams, min_df, max_features : of raw text, see `TextFeatures`.
     validation : share of rows held out to keep the best epoch (preset "paper").
-    checkpoint : folder in which training notes its progress: every epoch of the preset "paper", the choice of parts of
-        the recipe. `resume` goes on from there.
+    checkpoint : folder in which training notes its progress: every epoch of the preset "paper", every part of the
+        recipe. `resume` goes on from there.
 
     Attributes
     ----------
@@ -293,7 +293,7 @@ class RankAE(LabelRanker):
             for ngrams in tried:
                 text = TextFeatures(ngrams=ngrams, min_df=self.min_df, max_features=most)
                 rows = text.fit_transform(texts)
-                merit = honest_precision(rows, labels, seed=self._seed) if len(tried) > 1 else 0.0
+                merit = honest_precision(rows, labels, seed=self._seed)[1.0] if len(tried) > 1 else 0.0
                 found.append((merit, text, rows))
         _, text, rows = max(found, key=lambda item: item[0])
         shown = ", ".join(f"{t.ngrams}: {merit:.1f}" for merit, t, _ in found)

@@ -75,7 +75,7 @@ def test_sparse_reading_pads_what_it_cannot_fill():
 def test_rankers_on_full_shortlists_are_plain_linear_svms(data):
     rows, labels = data
     everything = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
-    rankers = Rankers.train(rows, labels, everything, least=0.0, passes=500, tolerance=1e-4)
+    rankers, _ = Rankers.train(rows, labels, everything, least=0.0, passes=500, tolerance=1e-4)
     for label in range(8):
         exact = LinearSVC(loss="squared_hinge", C=1.0, dual=True, tol=1e-6, max_iter=50_000)
         exact.fit(rows, labels[:, label].toarray().ravel())
@@ -83,10 +83,29 @@ def test_rankers_on_full_shortlists_are_plain_linear_svms(data):
         assert rankers.biases[label] == pytest.approx(exact.intercept_[0], abs=2e-3)
 
 
+@pytest.mark.parametrize("folds", [1, 3])
+def test_held_out_rows_are_judged_by_rankers_that_have_not_seen_them(data, folds):
+    rows, labels = data
+    fold = np.random.default_rng(0).integers(0, folds, 200) if folds > 1 else np.where(np.arange(200) < 40, 0, -1)
+    everything = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
+    exactly = {"least": 0.0, "passes": 500, "tolerance": 1e-4}
+    rankers, judged = Rankers.train(rows, labels, everything, fold=fold, **exactly)
+    plain, nothing = Rankers.train(rows, labels, everything, **exactly)
+    np.testing.assert_allclose(rankers.weights.toarray(), plain.weights.toarray(), atol=2e-3)
+    assert nothing.nnz == 0
+    assert np.diff(judged.indptr)[fold < 0].sum() == 0
+    for f in range(folds):
+        rest, held = fold != f, fold == f
+        list_of_rest = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (rest.sum(), 1))])
+        unseen, _ = Rankers.train(rows[rest], labels[rest], list_of_rest, **exactly)
+        exact = (rows[held] @ unseen.weights.T).toarray() + unseen.biases
+        np.testing.assert_allclose(judged[held].toarray(), exact, atol=5e-3)
+
+
 def test_rankers_score_short_and_long_weight_vectors_alike(data):
     rows, labels = data
     everything = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
-    rankers = Rankers.train(rows, labels, everything)
+    rankers, _ = Rankers.train(rows, labels, everything)
     exact = (rows @ rankers.weights.T).toarray() + rankers.biases
     np.testing.assert_allclose(rankers.scores(rows, everything).reshape(200, 8), exact, atol=1e-4)
     one_word = sp.csr_matrix(([1.0], [3], [0, 1]), shape=(1, 40), dtype=np.float32)  # so short that it is searched
@@ -143,6 +162,18 @@ def test_the_combiner_learns_whom_to_believe():
     truth = right.reshape(400, 6)
     hit = truth[np.arange(400), best].mean()
     assert hit >= truth[np.arange(400), reference].mean() - 0.02
+
+
+def test_a_combined_score_is_how_likely_a_label_is():
+    rng = np.random.default_rng(0)
+    shortlist = Shortlist.union([np.tile(np.arange(5, dtype=np.int32), (2000, 1))])
+    logit = rng.normal(-1, 1.5, 10_000).astype(np.float32)
+    right = (rng.random(10_000) < 1 / (1 + np.exp(-logit))).astype(np.float32)
+    seen = evidence(shortlist, [logit], np.ones(5), np.zeros(2000))
+    found = 1 / (1 + np.exp(-Combiner.train(shortlist, seen, right).scores(seen)))
+    for low, high in ((0.1, 0.3), (0.4, 0.6), (0.7, 0.9)):
+        of = (found >= low) & (found < high)
+        assert right[of].mean() == pytest.approx(found[of].mean(), abs=0.06)
 
 
 def test_evidence_of_rows_without_candidates_is_empty():

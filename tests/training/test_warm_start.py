@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rankae.training.warm_start import choose_ridge, label_codes, ridge_regression, warm_start
+from rankae.training.warm_start import choose_ridge, label_codes, warm_start
 
 
 @pytest.fixture
@@ -20,20 +20,34 @@ def test_label_codes_span_the_leading_singular_vectors(problem):
     np.testing.assert_allclose(np.abs(np.sum(found * exact.T, axis=0)), 1, atol=1e-3)
 
 
-def test_ridge_regression_is_the_closed_form_solution(problem):
-    rows, labels = problem
-    X, Z = rows.toarray().astype(np.float64), labels.toarray()
-    found, _ = ridge_regression(rows, Z, ridge=0.5, iterations=60, tolerance=1e-6)
-    exact = np.linalg.solve(X.T @ X + 0.5 * np.eye(40), X.T @ Z)
-    np.testing.assert_allclose(found, exact, atol=1e-4)
+def test_label_codes_of_many_labels_are_the_leading_singular_vectors():
+    rng = np.random.default_rng(0)
+    frequency = np.full(1500, 0.004)
+    frequency[:5] = 0.8, 0.6, 0.45, 0.3, 0.2
+    labels = sp.csr_matrix((rng.random((400, 1500)) < frequency).astype(np.float32))
+    found = label_codes(labels, 40, iterations=8)
+    np.testing.assert_allclose(found.T @ found, np.eye(40), atol=1e-4)
+    exact = np.linalg.svd(labels.toarray())[2][:5].T
+    np.testing.assert_allclose(np.linalg.norm(found.T @ exact, axis=0), 1, atol=1e-2)
 
 
-def test_leverages_estimate_the_diagonal_of_the_hat_matrix(problem):
+def test_label_codes_survive_labels_that_say_the_same():
+    labels = sp.csr_matrix(np.repeat(np.eye(3, dtype=np.float32)[[0, 1, 2, 0, 1]], 400, axis=1))
+    found = label_codes(labels, 5)
+    assert np.isfinite(found).all()
+
+
+def test_codes_of_a_held_out_fold_are_what_a_fit_without_the_fold_says(problem):
     rows, labels = problem
-    X = rows.toarray().astype(np.float64)
-    exact = np.diag(X @ np.linalg.solve(X.T @ X + 2 * np.eye(40), X.T))
-    estimates = [ridge_regression(rows, labels.toarray(), 2.0, seed=s, iterations=40)[1] for s in range(40)]
-    np.testing.assert_allclose(np.mean(estimates, axis=0), exact, atol=0.05)
+    folds = [np.arange(0, 30), np.arange(60, 80)]
+    start = warm_start(rows, labels, code_size=12, ridge=2.0, folds=folds)
+    X, Z = rows.toarray().astype(np.float64), labels.toarray() @ start.label_table
+    for fold in folds:
+        rest = np.setdiff1d(np.arange(120), fold)
+        W = np.linalg.solve(X[rest].T @ X[rest] + 2 * np.eye(40), X[rest].T @ Z[rest])
+        np.testing.assert_allclose(start.honest_codes[fold], X[fold] @ W, atol=5e-3)
+    whole = np.linalg.solve(X.T @ X + 2 * np.eye(40), X.T @ Z)
+    np.testing.assert_allclose(start.word_table, whole, atol=5e-3)
 
 
 def test_honest_codes_are_what_a_fit_without_the_row_says(problem):

@@ -1,18 +1,21 @@
-"""The default recipe: train the parts, let held-out rows say which of them help, train those again on everything.
+"""The default recipe: train the parts, let held-out rows say which of them help and how far each is to be believed.
 
 Every automatic choice is recorded as one line in `Training.choices`, and every one can be set by hand.
 """
 
 from __future__ import annotations
 
+import time
+from dataclasses import asdict
 from pathlib import Path
 
 import scipy.sparse as sp
 
-from rankae.recipe.choice import make_choice, note_choice, noted_choice
-from rankae.recipe.fitting import fit_parts
+from rankae.recipe.evidence import parts_that_help, train_combiner
+from rankae.recipe.fitting import fit_parts, whole_network
 from rankae.recipe.notes import Training
-from rankae.recipe.settings import RecipeSettings
+from rankae.recipe.settings import RecipeSettings, resolved
+from rankae.recipe.steps import Steps
 from rankae.refine.model import Parts
 
 __all__ = ["RecipeSettings", "Training", "train_recipe"]
@@ -26,16 +29,23 @@ def train_recipe(
     checkpoint_dir: str | Path | None = None,
     resume: bool = False,
 ) -> Parts:
-    """Train the default model.
-
-    The choice of parts takes the longest; it is noted in `checkpoint_dir`, so that `resume` need not make it again.
-    """
-    data = [*rows.shape, *labels.shape, rows.nnz, labels.nnz]
-    chosen = noted_choice(checkpoint_dir, settings, data, training) if resume and checkpoint_dir is not None else None
-    if chosen is None:
-        chosen = make_choice(rows, labels, settings, training)
-        if checkpoint_dir is not None:
-            note_choice(checkpoint_dir, chosen, settings, data, training)
-    parts = fit_parts(rows, labels, chosen.settings, training)
-    parts.combiner = chosen.combiner
+    """Train the default model; with `resume`, parts that `checkpoint_dir` holds are not trained again."""
+    shape = [*rows.shape, *labels.shape, rows.nnz, labels.nnz]
+    steps = Steps(checkpoint_dir, {"settings": asdict(settings), "data": shape}, resume)
+    settings = resolved(settings, rows, labels, training)
+    fitted = fit_parts(rows, labels, settings, training, steps)
+    parts, opinions = fitted.parts, fitted.opinions
+    if opinions is None:
+        training.choices["parts"] = "code"
+        return parts
+    began = time.perf_counter()
+    right = labels[fitted.held]
+    kept = parts_that_help(opinions, right, labels, settings, training) if settings.choose else list(opinions.said)
+    training.choices["parts"] = ", ".join(kept)
+    parts = parts.only(kept)
+    if len(kept) > 1:
+        parts.combiner = train_combiner(opinions.of(kept, labels.shape[1]), right, labels, settings, training)
+    training.timed("combiner", began)
+    if parts.network is not None:
+        parts.network = whole_network(parts.network, rows, labels, settings, training, steps)
     return parts

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.data.families import held_out_folds
 from rankae.metrics import evaluate, inverse_propensities
-from rankae.recipe.fitting import fit_parts
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 from rankae.refine.combine import Combiner
@@ -17,32 +13,6 @@ from rankae.refine.model import Opinions
 from rankae.refine.shortlist import Shortlist
 
 _GAIN = 0.05  # points of P@1 + P@3 + P@5 that a part must be worth to be kept
-
-
-def held_out_opinions(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training
-) -> tuple[Opinions, sp.csr_matrix]:
-    """Opinions on rows that the parts have not seen, and the labels of those rows.
-
-    Large data gives enough rows in one fold; small data is read in three, so that every row is used.
-    """
-    folds = held_out_folds(rows, settings.seed)
-    found, truth = [], []
-    single = replace(settings, network=min(1, settings.network or 0))
-    for number, fold in enumerate(folds):
-        rest = np.setdiff1d(np.arange(rows.shape[0]), fold)
-        quiet = Training(seconds={})
-        parts = fit_parts(rows[rest], labels[rest], single, quiet)
-        for name, spent in quiet.seconds.items():
-            training.seconds[f"held-out {name}"] = training.seconds.get(f"held-out {name}", 0.0) + spent
-        found.append(parts.opinions(rows[fold]))
-        truth.append(labels[fold])
-        training.note({"fold": number + 1, "folds": len(folds), "held_out_rows": len(fold)})
-    said = {name: np.concatenate([o.said[name] for o in found]) for name in found[0].said}
-    proposals = {name: np.concatenate([o.proposals[name] for o in found]) for name in found[0].proposals}
-    nearest = np.concatenate([o.nearest for o in found])
-    stacked = Opinions(Shortlist.stacked([o.shortlist for o in found]), said, nearest, proposals)
-    return stacked, sp.vstack(truth, format="csr")
 
 
 def parts_that_help(
@@ -81,9 +51,7 @@ def _cross_checked(
     own = opinions.of(parts, labels.shape[1])
     if len(parts) == 1:
         return _shown(own.shortlist.best(own.said[parts[0]], 5)[0], right)
-    counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
-    seen = own.evidence(counts)
-    truth = own.shortlist.values_of(right)
+    seen, truth = _seen_and_true(own, right, labels)
     rows = len(own.shortlist)
     columns = np.empty((rows, 5), dtype=np.int32)
     halves = np.arange(rows) % 2 == 0
@@ -93,6 +61,13 @@ def _cross_checked(
         check, others = _rows_of(own.shortlist, ~half)
         columns[~half] = check.best(combiner.scores(seen[others]), 5)[0]
     return _shown(columns, right)
+
+
+def _seen_and_true(opinions: Opinions, right: sp.csr_matrix, labels: sp.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
+    """What the combiner reads of each entry, and whether the entry is right."""
+    counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
+    # A held-out row counts for its own labels: left out, the count itself would say which labels the row carries.
+    return opinions.evidence(counts), opinions.shortlist.values_of(right)
 
 
 def _rows_of(shortlist: Shortlist, chosen: np.ndarray) -> tuple[Shortlist, np.ndarray]:
@@ -106,9 +81,7 @@ def _rows_of(shortlist: Shortlist, chosen: np.ndarray) -> tuple[Shortlist, np.nd
 def train_combiner(
     opinions: Opinions, right: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training
 ) -> Combiner:
-    counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
-    seen = opinions.evidence(counts)
-    truth = opinions.shortlist.values_of(right)
+    seen, truth = _seen_and_true(opinions, right, labels)
     if settings.objective == "psp":
         truth = truth * inverse_propensities(labels)[opinions.shortlist.columns].astype(np.float32)
     combiner = Combiner.train(opinions.shortlist, seen, truth, seed=settings.seed)

@@ -1,59 +1,192 @@
-"""Training every part on the same rows, in the order in which they need each other."""
+"""Training every part, in the order in which they need each other, and hearing what each says of rows it has not seen.
+
+Nothing is trained twice for the sake of evidence. F and each label's ranker are solved without the held-out rows first
+and go on with them from there; neighbours are asked without the row itself; D is tuned without the held-out rows
+anyway; and the networks that have not seen them are the first members of the ensemble.
+"""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.data.near_copies import held_out_folds
+from rankae.model_file import pack_csr, unpack_csr
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import MANY_LABELS, RecipeSettings
+from rankae.recipe.steps import State, Steps
 from rankae.refine.code import CodePart
-from rankae.refine.model import Parts
-from rankae.refine.neighbours import Neighbours
+from rankae.refine.model import Opinions, Parts
+from rankae.refine.neighbours import Neighbours, VoteReading
 from rankae.refine.rankers import Rankers
+from rankae.refine.readings import Reading
 from rankae.refine.shortlist import Shortlist
 from rankae.refine.words_network import NetworkPart, WordsNetworkSettings
 from rankae.training.warm_start import warm_start
 
+_FEWEST_ROWS = 100  # fewer rows say nothing about which parts help
 
-def fit_parts(rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training) -> Parts:
-    """Train every part that the settings name on all of `rows`."""
-    assert settings.code_size is not None
-    assert settings.ridge is not None
-    began = time.perf_counter()
-    start = warm_start(rows, labels, settings.code_size, settings.ridge, settings.seed)
-    code = CodePart.untouched(start)
-    training.timed("warm start", began)
-    counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
-    parts = Parts(code, counts, settings.proposed)
-    voted = None
+
+@dataclass
+class Fitted:
+    """The parts, and what they say of the held-out rows `held` (places); None if there are too few rows to tell."""
+
+    parts: Parts
+    held: np.ndarray
+    opinions: Opinions | None
+
+
+def fit_parts(
+    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training, steps: Steps
+) -> Fitted:
+    """Train the parts that the settings name on `rows`; of the networks, those that the evidence needs."""
+    n, L = labels.shape
+    counts = np.bincount(labels.indices, minlength=L).astype(np.float32)
+    votes = None
     if settings.neighbours:
         began = time.perf_counter()
-        parts.neighbours = Neighbours(rows, labels)
-        voted = parts.neighbours.read(rows, honest=True).propose(settings.proposed)
+        neighbours = Neighbours(rows, labels)
+        votes = neighbours.read(rows, honest=True)
         training.timed("neighbours", began)
-    if settings.tuning and (voted is not None or labels.shape[1] <= MANY_LABELS):
-        began = time.perf_counter()
-        many = labels.shape[1] > MANY_LABELS
-        parts.code = code.tuned(
-            start.honest_codes, labels, rivals=voted if many else None, epochs=5 if many else 10, seed=settings.seed
-        )
-        training.timed("tuning", began)
-    if settings.network:
-        began = time.perf_counter()
-        parts.network = NetworkPart.train(
-            rows, labels, _network_settings(settings, rows), settings.network, settings.seed, training.note
-        )
-        training.timed("network", began)
+    voted = None if votes is None else votes.propose(settings.proposed)
+    alone = not (settings.neighbours or settings.rankers or settings.network) or n < _FEWEST_ROWS
+    nearest = np.zeros(n, dtype=np.float32) if votes is None else votes.nearest
+    fold = np.full(n, -1, dtype=np.int8) if alone else held_out_folds(nearest, settings.seed)
+    folds = [np.flatnonzero(fold == f) for f in range(fold.max(initial=-1) + 1)]
+    code, checked, honest_codes = _fit_code(rows, labels, voted, folds, settings, training, steps)
+    parts = Parts(code, counts, settings.proposed)
+    if alone:
+        return Fitted(parts, np.array([], dtype=np.int64), None)
+    if votes is not None:
+        parts.neighbours = neighbours
+    networks = _held_out_networks(rows, labels, folds, settings, training, steps) if settings.network else []
+    if networks:
+        # Each has seen at least four fifths of the rows, so together they are as good an ensemble as any.
+        parts.network = NetworkPart([network.members[0] for network in networks], networks[0].settings)
+    readings: list[dict[str, Reading]] = []
+    for f, held in enumerate(folds):
+        readings.append({"code": checked[f].read_codes(honest_codes[held])})
+        if networks:
+            readings[f]["network"] = networks[f].read(rows[held])
+        if votes is not None:
+            readings[f]["neighbours"] = VoteReading(votes.values[held], votes.nearest[held])
+    proposals = [{name: reading.propose(settings.proposed) for name, reading in own.items()} for own in readings]
+    judged = None
     if settings.rankers:
         began = time.perf_counter()
-        honest = parts.code.read_codes(start.honest_codes).propose(settings.proposed)
-        shortlist = Shortlist.union([honest] if voted is None else [honest, voted])
-        parts.rankers = Rankers.train(rows, labels, shortlist, cost=settings.ranker_cost, seed=settings.seed)
+        proposed = code.read_codes(honest_codes).propose(settings.proposed)
+        by_network = np.full_like(proposed, -1)
+        for held, own in zip(folds, proposals, strict=True):
+            proposed[held] = own["code"]
+            by_network[held] = own.get("network", -1)
+        shortlist = Shortlist.union([p for p in (proposed, by_network, voted) if p is not None])
+        parts.rankers, judged = _fit_rankers(rows, labels, shortlist, fold, settings, steps)
         training.timed("rankers", began)
-    return parts
+    opinions = []
+    for f, held in enumerate(folds):
+        shortlist = Shortlist.union(list(proposals[f].values()))
+        said = {name: reading.scores(shortlist) for name, reading in readings[f].items()}
+        if judged is not None:
+            said["rankers"] = shortlist.values_of(judged[held])
+        opinions.append(Opinions(shortlist, said, nearest[held], proposals[f]))
+    return Fitted(parts, np.concatenate(folds), Opinions.stacked(opinions))
+
+
+def _fit_code(
+    rows: sp.csr_matrix, labels: sp.csr_matrix, voted: np.ndarray | None, folds: list[np.ndarray],
+    settings: RecipeSettings, training: Training, steps: Steps,
+) -> tuple[CodePart, list[CodePart], np.ndarray]:  # fmt: skip
+    """The code part, one that was tuned without the rows of each fold, and the honest codes that they read."""
+    h, ridge = settings.code_size, settings.ridge
+    assert h is not None
+    assert ridge is not None
+    many = labels.shape[1] > MANY_LABELS
+    tuning = settings.tuning and (voted is not None or not many)
+
+    def fit() -> State:
+        began = time.perf_counter()
+        start = warm_start(rows, labels, h, ridge, settings.seed, folds)
+        untouched = CodePart.untouched(start)
+        training.timed("warm start", began)
+        began = time.perf_counter()
+        how: dict[str, Any] = {"rivals": voted if many else None, "epochs": 5 if many else 10, "seed": settings.seed}
+        # With several folds the part that stays is tuned once more, on nearly all rows.
+        checks = folds if len(folds) == 1 else [*folds, None]
+        own = [untouched.tuned(start.honest_codes, labels, check=check, **how) for check in checks if tuning]
+        if tuning:
+            training.timed("tuning", began)
+        arrays = {"word_table": start.word_table, "honest_codes": start.honest_codes}
+        for i, part in enumerate(own or [untouched]):
+            # Parts that tuning did not better share the start's arrays; on disk each has its own.
+            arrays |= {f"{i}.{name}": value.copy() for name, value in part.state()[1].items() if name != "word_table"}
+        return {"parts": max(1, len(own))}, arrays
+
+    made, arrays = steps.take("code", fit)
+    parts = []
+    for i in range(made["parts"]):
+        own = {name.removeprefix(f"{i}."): value for name, value in arrays.items() if name.startswith(f"{i}.")}
+        parts.append(CodePart.from_state({}, own | {"word_table": arrays["word_table"]}))
+    checked = parts if made["parts"] > 1 else parts * max(1, len(folds))
+    return parts[-1], checked, arrays["honest_codes"]
+
+
+def _held_out_networks(
+    rows: sp.csr_matrix, labels: sp.csr_matrix, folds: list[np.ndarray], settings: RecipeSettings, training: Training,
+    steps: Steps,
+) -> list[NetworkPart]:  # fmt: skip
+    """A network that has not seen the rows of each fold."""
+    began = time.perf_counter()
+    found = []
+    for f, held in enumerate(folds):
+        rest = np.setdiff1d(np.arange(rows.shape[0]), held)
+        found.append(_network(rows[rest], labels[rest], f"network {f}", 1, settings.seed, settings, training, steps))
+    training.timed("network", began)
+    return found
+
+
+def whole_network(
+    held_out: NetworkPart, rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training,
+    steps: Steps,
+) -> NetworkPart:  # fmt: skip
+    """The held-out networks, and as many trained on all rows as are missing from what the settings name."""
+    assert settings.network is not None
+    members = list(held_out.members)
+    if (missing := settings.network - len(members)) > 0:
+        began = time.perf_counter()
+        seed = settings.seed + 1
+        members += _network(rows, labels, "more networks", missing, seed, settings, training, steps).members
+        training.timed("network", began)
+    return NetworkPart(members, held_out.settings)
+
+
+def _network(
+    rows: sp.csr_matrix, labels: sp.csr_matrix, name: str, members: int, seed: int, settings: RecipeSettings,
+    training: Training, steps: Steps,
+) -> NetworkPart:  # fmt: skip
+    def fit() -> State:
+        return NetworkPart.train(rows, labels, _network_settings(settings, rows), members, seed, training.note).state()
+
+    made, arrays = steps.take(name, fit)
+    return NetworkPart.from_state(made, arrays, settings.device)
+
+
+def _fit_rankers(
+    rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, fold: np.ndarray, settings: RecipeSettings,
+    steps: Steps,
+) -> tuple[Rankers, sp.csr_matrix]:  # fmt: skip
+    def fit() -> State:
+        rankers, judged = Rankers.train(
+            rows, labels, shortlist, fold=fold, cost=settings.ranker_cost, seed=settings.seed
+        )
+        made, arrays = rankers.state()
+        return made, arrays | pack_csr("judged", judged)
+
+    made, arrays = steps.take("rankers", fit)
+    return Rankers.from_state(made, arrays), unpack_csr(arrays, "judged")
 
 
 def _network_settings(settings: RecipeSettings, rows: sp.csr_matrix) -> WordsNetworkSettings:

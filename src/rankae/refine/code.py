@@ -64,6 +64,7 @@ class CodePart:
         honest: np.ndarray,
         labels: sp.csr_matrix,
         *,
+        check: np.ndarray | None = None,
         rivals: np.ndarray | None = None,
         epochs: int = 10,
         hidden: int = 300,
@@ -73,15 +74,17 @@ class CodePart:
 
         Parameters
         ----------
+        check : places of the rows that are held out; by default an eighth.
         rivals : int32 rows x k, padded with -1: labels that somebody proposes for each row. A step then looks at the
             labels that its rows carry or that are proposed for them, not at all labels.
         """
         rng = np.random.default_rng(seed)
-        order = rng.permutation(len(honest))
-        held = min(len(order) // 8, _MOST_CHECKED)
-        check, learn = order[:held], order[held:]
+        if check is None:
+            check = rng.permutation(len(honest))[: min(len(honest) // 8, _MOST_CHECKED)]
         if len(check) == 0:
             return self
+        learn = np.setdiff1d(np.arange(len(honest)), check)
+        check = check[:_MOST_CHECKED]
         model = _TunedDecoder(self, hidden, float(np.linalg.norm(honest, axis=1).mean()), seed)
         optimizers = model.optimizers()
         rates = [optimizer.param_groups[0]["lr"] for optimizer in optimizers]

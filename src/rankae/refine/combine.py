@@ -2,7 +2,8 @@
 
 A ranker of a rare label has seen few rows and is over-confident; a code has no room for it; neighbours may know it.
 What each opinion is worth therefore depends on the others and on the label's frequency, so it is learnt: a linear map
-plus a small ReLU layer, trained by the smooth ranking loss on rows that the parts have not seen.
+plus a small ReLU layer, trained by binary cross entropy on rows that the parts have not seen. The labels most likely to
+be right are the best answer at every k, so what is learnt is how likely each one is; the score is its logit.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Self
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import softplus
 
-from rankae.losses.smooth_ranking import smooth_ranking_terms
 from rankae.refine.shortlist import Shortlist
 from rankae.training.schedule import learning_rate_factor
 
@@ -38,10 +39,12 @@ def evidence(
 
 
 class Combiner:
-    """score = a'u + c' relu(B u + b), with u the evidence, standardised."""
+    """score = a'u + c' relu(B u + b) + d, with u the evidence, standardised."""
 
     def __init__(self, weights: dict[str, np.ndarray]) -> None:
-        self.weights = weights
+        self.weights = {
+            "d": np.zeros((), np.float32)
+        } | weights  # the first models that were saved ranked, and had no d
 
     @classmethod
     def train(
@@ -57,7 +60,11 @@ class Combiner:
         batch: int = 64,
         seed: int = 0,
     ) -> Self:
-        """Learn from held-out rows; `right` is 1 for the entries of the shortlist that the row carries."""
+        """Learn from held-out rows.
+
+        right : what each entry is worth: 0 if the row does not carry the label, else 1, or more for labels that are to
+            be favoured.
+        """
         mean, deviation = evidence.mean(0), evidence.std(0) + 1e-6
         u = torch.from_numpy((evidence - mean) / deviation)
         y = torch.from_numpy(right)
@@ -66,7 +73,9 @@ class Combiner:
         a = nn.Parameter(torch.zeros(width))
         B = nn.Parameter(torch.randn(hidden, width, generator=generator) * width**-0.5)
         b, c = nn.Parameter(torch.zeros(hidden)), nn.Parameter(torch.zeros(hidden))
-        optimizer = torch.optim.AdamW([a, B, b, c], lr=learning_rate, weight_decay=decay)
+        share = float(np.clip((right > 0).mean(), 1e-6, 1 - 1e-6)) if len(right) else 0.5
+        d = nn.Parameter(torch.tensor(np.log(share / (1 - share)), dtype=torch.float32))
+        optimizer = torch.optim.AdamW([a, B, b, c, d], lr=learning_rate, weight_decay=decay)
         rows = len(shortlist)
         # Few rows are read forty times, many rows not more than is needed.
         per_epoch = -(-rows // batch)
@@ -76,15 +85,15 @@ class Combiner:
                 parts = iter(torch.randperm(rows, generator=generator).split(batch))
             part = next(parts)
             optimizer.param_groups[0]["lr"] = learning_rate * learning_rate_factor(step, steps, warmup=0.2)
-            entries, owner = _entries(shortlist, part.numpy())
-            x = u[entries]
-            scores = x @ a + torch.relu(x @ B.T + b) @ c
-            loss = smooth_ranking_terms(scores, y[entries], owner, len(part)).sum() / len(part)
+            entries = _entries(shortlist, part.numpy())
+            x, worth = u[entries], y[entries]
+            scores = x @ a + torch.relu(x @ B.T + b) @ c + d
+            loss = (worth * softplus(-scores) + (worth == 0) * softplus(scores)).sum() / len(part)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
         learnt = {"mean": mean, "deviation": deviation} | {
-            name: value.detach().numpy() for name, value in {"a": a, "B": B, "b": b, "c": c}.items()
+            name: value.detach().numpy() for name, value in {"a": a, "B": B, "b": b, "c": c, "d": d}.items()
         }
         return cls({name: np.asarray(value, dtype=np.float32) for name, value in learnt.items()})
 
@@ -94,12 +103,11 @@ class Combiner:
         hidden = u @ w["B"].T
         hidden += w["b"]
         np.maximum(hidden, 0, out=hidden)
-        return u @ w["a"] + hidden @ w["c"]
+        return u @ w["a"] + hidden @ w["c"] + w["d"]
 
 
-def _entries(shortlist: Shortlist, rows: np.ndarray) -> tuple[Tensor, Tensor]:
-    """Places of the entries of some rows, and which of those rows (by place in `rows`) each belongs to."""
+def _entries(shortlist: Shortlist, rows: np.ndarray) -> Tensor:
+    """Places of the entries of some rows."""
     sizes = np.diff(shortlist.starts)[rows]
-    owner = np.repeat(np.arange(len(rows)), sizes)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return torch.from_numpy(shortlist.starts[rows][owner] + within), torch.from_numpy(owner)
+    before = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return torch.from_numpy(np.repeat(shortlist.starts[rows], sizes) + np.arange(len(before)) - before)

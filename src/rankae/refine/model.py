@@ -39,6 +39,15 @@ class Opinions:
         """What the combiner reads."""
         return evidence(self.shortlist, list(self.said.values()), label_counts, self.nearest)
 
+    @classmethod
+    def stacked(cls, found: list[Opinions]) -> Opinions:
+        """The rows of several, one after the other."""
+        first = found[0]
+        said = {name: np.concatenate([o.said[name] for o in found]) for name in first.said}
+        proposals = {name: np.concatenate([o.proposals[name] for o in found]) for name in first.proposals}
+        nearest = np.concatenate([o.nearest for o in found])
+        return cls(Shortlist.stacked([o.shortlist for o in found]), said, nearest, proposals)
+
     def of(self, parts: list[str], labels: int) -> Opinions:
         """What would be known if only these parts had been asked."""
         proposers = [name for name in parts if name in self.proposals]
@@ -58,6 +67,17 @@ class Parts:
     neighbours: Neighbours | None = None
     rankers: Rankers | None = None
     combiner: Combiner | None = None
+
+    def only(self, names: list[str]) -> Parts:
+        """These parts, without a combiner."""
+        return Parts(
+            self.code,
+            self.label_counts,
+            self.proposed,
+            network=self.network if "network" in names else None,
+            neighbours=self.neighbours if "neighbours" in names else None,
+            rankers=self.rankers if "rankers" in names else None,
+        )
 
     def readings(self, rows: sp.csr_matrix) -> dict[str, Reading]:
         """What the parts that can propose labels say of some rows."""

@@ -20,7 +20,7 @@ from rankae.refine.code import CodePart
 from rankae.refine.model import Parts
 from rankae.refine.neighbours import Neighbours
 from rankae.refine.words_network import NetworkPart
-from rankae.training.warm_start import ridge_regression
+from rankae.training.conjugate_gradients import RidgeSolver
 
 _RIDGE = 1.0
 _EPOCHS = 3
@@ -46,7 +46,7 @@ def _updated_code(code: CodePart, rows: sp.csr_matrix, labels: sp.csr_matrix, se
     # D may have been tuned, so the code that stands for a row's labels is the one that D reads as those labels.
     target = labels @ np.linalg.pinv(code.label_table).T if code.residual else sparse_product(labels, code.label_table)
     wanted = np.asarray(target, dtype=np.float32) - sparse_product(rows, code.word_table)
-    change, _ = ridge_regression(rows, wanted, _RIDGE, seed)
+    change = RidgeSolver(rows, _RIDGE).solve(wanted)
     return CodePart(code.word_table + change, code.label_table, code.bias, code.residual)
 
 

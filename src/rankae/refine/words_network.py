@@ -168,15 +168,15 @@ class NetworkPart:
         return {"settings": asdict(self.settings), "members": len(self.members)}, arrays
 
     @classmethod
-    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        own = WordsNetworkSettings(**settings["settings"] | {"device": "cpu"})
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], device: str = "cpu") -> Self:
+        own = WordsNetworkSettings(**settings["settings"] | {"device": device})
         members = []
         for i in range(settings["members"]):
             values = {n.removeprefix(f"{i}."): v for n, v in arrays.items() if n.startswith(f"{i}.")}
             with torch.device("meta"):
                 member = WordsNetwork(len(values["word_vectors"]), len(values["label_bias"]), own)
             member.load_state_dict({n: torch.from_numpy(np.asarray(v)) for n, v in values.items()}, assign=True)
-            members.append(member.eval())
+            members.append(member.to(device).eval())
         return cls(members, own)
 
 

@@ -1,0 +1,141 @@
+"""L2-regularised, squared-hinge SVMs, one a label, by coordinate descent in the dual.
+
+A label's weights are w = sum of alpha_i y_i x_i over its rows. A visit to row i moves alpha_i to where the dual is
+highest, which costs the words of that row. Rows can be held out in folds: a label is then solved without each fold in
+turn, to hear what it says of rows that it has not seen, and at last with all of them, from where it stood.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_SHRINK_ABOVE = np.float32(0.3)  # a row outside the margin by this much is set aside until the others have settled
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _dot(w, words, weights, start, stop):
+    total = np.float32(0)
+    for t in range(start, stop):
+        total += w[words[t]] * weights[t]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _solve(order, size, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance, alpha):
+    """Descend over the entries order[:size] of one label; the weights are in `w`, its last place is the bias."""
+    active, bias_place = size, len(w) - 1
+    diagonal = np.float32(0.5) / cost
+    for round_ in range(passes):
+        worst = np.float32(0)
+        for a in range(active):
+            b = a + np.random.randint(active - a)
+            order[a], order[b] = order[b], order[a]
+        a = 0
+        while a < active:
+            i = order[a]
+            row, sign = rows[i], signs[i]
+            start, stop = row_starts[row], row_starts[row + 1]
+            gradient = sign * (_dot(w, words, weights, start, stop) + w[bias_place]) - 1 + diagonal * alpha[i]
+            if alpha[i] == 0 and gradient >= 0:
+                if gradient > _SHRINK_ABOVE and round_ > 0:
+                    active -= 1
+                    order[a], order[active] = order[active], order[a]
+                    continue
+                a += 1
+                continue
+            worst = max(worst, abs(gradient))
+            new = max(alpha[i] - gradient / (lengths[row] + 1 + diagonal), np.float32(0))
+            change = (new - alpha[i]) * sign
+            alpha[i] = new
+            if change != 0:
+                for t in range(start, stop):
+                    w[words[t]] += change * weights[t]
+                w[bias_place] += change
+            a += 1
+        if worst < tolerance:
+            if active == size:
+                break
+            active = size
+
+
+@njit(cache=True, nogil=True)
+def _set_start(w, bias, old_words, old_weights, rows, alpha, row_starts, words):
+    """Put the old weights into `w`, in place of what the rows with a dual weight had left there."""
+    for i in range(len(rows)):
+        if alpha[i] != 0:
+            w[words[row_starts[rows[i]] : row_starts[rows[i] + 1]]] = 0
+    alpha[:] = 0
+    w[old_words] = old_weights
+    w[-1] = bias
+
+
+@njit(cache=True, nogil=True)
+def _solve_without_folds(folds, fold, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance,
+                         bias, old_words, old_weights, alpha, order, honest):  # fmt: skip
+    """Solve without each fold in turn, and note what is then said of its rows; a fold without a row costs nothing."""
+    solved = False
+    for f in range(folds):
+        kept = 0
+        for i in range(len(rows)):
+            if fold[rows[i]] != f:
+                order[kept] = i
+                kept += 1
+        if kept == len(rows):
+            continue
+        if solved:
+            _set_start(w, bias, old_words, old_weights, rows, alpha, row_starts, words)
+        _solve(order, kept, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance, alpha)
+        solved = True
+        for i in range(len(rows)):
+            if fold[rows[i]] == f:
+                start, stop = row_starts[rows[i]], row_starts[rows[i] + 1]
+                honest[i] = _dot(w, words, weights, start, stop) + w[-1]
+
+
+@njit(cache=True, nogil=True)
+def solve_labels(first, last, starts, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance,
+                 least, old_starts, old_words, old_weights, counts, biases, folds, fold, honest, seed):  # fmt: skip
+    """Solve the labels first:last; returns the words and weights of their vectors, one after the other.
+
+    Weights start from, and are drawn to, the old ones: those are 0 when there is nothing to go on from.
+    """
+    room, used = 1024, 0
+    found_words, found_weights = np.empty(room, np.int32), np.empty(room, np.float32)
+    for label in range(first, last):
+        begin, end = starts[label], starts[label + 1]
+        old_begin, old_end = old_starts[label], old_starts[label + 1]
+        own_rows, own_signs = rows[begin:end], signs[begin:end]
+        own_words, own_weights = old_words[old_begin:old_end], old_weights[old_begin:old_end]
+        np.random.seed(seed + label)
+        alpha, order = np.zeros(end - begin, np.float32), np.empty(end - begin, np.int64)
+        _set_start(w, biases[label], own_words, own_weights, own_rows, alpha, row_starts, words)
+        _solve_without_folds(folds, fold, own_rows, own_signs, row_starts, words, weights, lengths, w, cost, passes,
+                             tolerance, biases[label], own_words, own_weights, alpha, order,
+                             honest[begin:end])  # fmt: skip
+        order[:] = np.arange(end - begin)
+        _solve(order, len(order), own_rows, own_signs, row_starts, words, weights, lengths, w, cost, passes,
+               tolerance, alpha)  # fmt: skip
+        before = used
+        for i in range(begin, end + 1):  # the words of each row, at last those that only the old weights have
+            if i == end:
+                its_words, smallest = own_words, np.float32(0)
+            elif alpha[i - begin] == 0:
+                continue
+            else:
+                its_words, smallest = words[row_starts[rows[i]] : row_starts[rows[i] + 1]], least
+            for word in its_words:
+                if w[word] != 0 and abs(w[word]) >= smallest:
+                    if used == room:
+                        room *= 2
+                        found_words = np.concatenate((found_words, found_words))
+                        found_weights = np.concatenate((found_weights, found_weights))
+                    found_words[used], found_weights[used] = word, w[word]
+                    used += 1
+                w[word] = 0
+        by_word = np.argsort(found_words[before:used])
+        found_words[before:used] = found_words[before:used][by_word]
+        found_weights[before:used] = found_weights[before:used][by_word]
+        biases[label], w[-1] = w[-1], 0
+        counts[label] = used - before
+    return found_words[:used].copy(), found_weights[:used].copy()

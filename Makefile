@@ -34,8 +34,8 @@ lint: $(READY)  ## style
 types: $(READY)  ## type checks
 	$(BIN)/mypy
 
-bench: $(READY)  ## time what is meant to be fast
-	@set -e; for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script; done
+bench: $(READY)  ## train and predict beside omikuji and napkinXC, and time the kernels and their growth with labels
+	@set -e; for script in speed kernels growth readers; do echo "== $$script"; $(BIN)/python benchmarks/$$script.py; done
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

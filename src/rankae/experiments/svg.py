@@ -90,6 +90,16 @@ def bar_chart(groups: Sequence[str], bars: Sequence[Line], title: str, y_label: 
     return panel.finished(parts, bars)
 
 
+def stacked(pictures: Sequence[str]) -> str:
+    """Several pictures of this module in one, each below the last."""
+    out, top = [], 0
+    for picture in pictures:
+        out.append(picture.replace("<svg ", f'<svg y="{top}" ', 1))
+        top += int(picture.partition(' height="')[2].partition('"')[0])
+    frame = f'viewBox="0 0 {WIDTH} {top}" width="{WIDTH}" height="{top}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {frame} role="img">{"".join(out)}</svg>'
+
+
 class _Panel:
     """Axes, ticks, title and legend; `at` turns figures into places."""
 

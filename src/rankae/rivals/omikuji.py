@@ -56,7 +56,7 @@ class _LabelTrees(LabelRanker):
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         if labels.nnz == 0:
             raise DataError(f"{self.method} cannot learn: no row has a label")
-        with TemporaryDirectory(prefix="rankae-") as folder, _quiet():
+        with TemporaryDirectory(prefix="rankae-") as folder, quiet():
             path = Path(folder) / "train.txt"
             write_omikuji_file(path, rows, labels)
             self.model_ = omikuji.Model.train_on_data(str(path), self.hyper_parameters(), self.n_jobs)
@@ -79,12 +79,12 @@ class _LabelTrees(LabelRanker):
         return rank_pairs(answers, k)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        with TemporaryDirectory(prefix="rankae-") as folder, _quiet():
+        with TemporaryDirectory(prefix="rankae-") as folder, quiet():
             self.model_.save(folder)
             return {}, pack(folder)
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        with unpack(arrays) as folder, _quiet():
+        with unpack(arrays) as folder, quiet():
             self.model_ = omikuji.Model.load(folder)
 
 
@@ -161,7 +161,7 @@ def write_omikuji_file(path: Path, rows: sp.csr_matrix, labels: sp.csr_matrix) -
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep omikuji's log (stdout) and progress bars (stderr) away from what a user pipes.
 
     Both go to the terminal if stderr is one, else nowhere. The library writes below Python, so files are swapped.

@@ -3,7 +3,8 @@
 The gate of a token is sigmoid(F2 relu(F1 v e)). F1 and F2 have no bias and relu(|v| u) = |v| relu(u), so it is
 sigmoid(|v| g) with g = F2 relu(F1 e), or g = F2 relu(-F1 e) where v < 0: two vectors that belong to the word, not
 to the token. A token then costs one sigmoid a channel and nothing is stored for it; the backward pass computes the
-sigmoid again and goes word by word, so that no two threads add to the same row.
+sigmoid again. Training goes word by word, so that a word's vectors are read once; prediction, which has tables of the
+whole vocabulary and no order by word, goes row by row.
 """
 
 from __future__ import annotations
@@ -37,13 +38,21 @@ def _attend(first, last, row_starts, words, weights, vectors, gates, pooled):
 
 
 @njit(**_FAST)
-def _add_token_gradient(v, e, g, grad, grad_e, grad_g):
-    size = abs(v)
-    for c in range(grad.shape[0]):
-        a = sigmoid(size * g[c])
-        gated = v * a * grad[c]
-        grad_e[c] += gated
-        grad_g[c] += size * e[c] * (gated - gated * a)
+def _attend_by_word(first, last, row_starts, word_starts, rows, weights, vectors, gates, pooled):
+    """As `_attend`, from tokens in the order of words: e and g stay in the cache while a word is used.
+
+    A thread passes over the tokens of other threads' rows, which costs little beside a token of its own.
+    """
+    pooled[first:last] = 0
+    for word in range(len(word_starts) - 1):
+        e = vectors[word]
+        for token in range(word_starts[word], word_starts[word + 1]):
+            if rows[token] < first or rows[token] >= last:
+                continue
+            v, out = weights[token], pooled[rows[token]]
+            size, g = abs(v), gates[np.int64(v < 0), word]
+            for c in range(out.shape[0]):
+                out[c] += v * e[c] * sigmoid(size * g[c])
 
 
 @njit(**_FAST)
@@ -53,9 +62,18 @@ def _attend_backward(first, last, word_starts, rows, weights, vectors, gates, gr
         grad_e[:] = 0
         grad_gates[:, word] = 0
         for token in range(word_starts[word], word_starts[word + 1]):
-            v = weights[token]
-            sign = np.int64(v < 0)
-            _add_token_gradient(v, e, gates[sign, word], grad[rows[token]], grad_e, grad_gates[sign, word])
+            v, grad_row = weights[token], grad[rows[token]]
+            size, sign = abs(v), np.int64(v < 0)
+            g, grad_g = gates[sign, word], grad_gates[sign, word]
+            for c in range(grad_row.shape[0]):
+                a = sigmoid(size * g[c])
+                gated = v * a * grad_row[c]
+                grad_e[c] += gated
+                grad_g[c] += size * (gated - gated * a)
+        for sign in range(grad_gates.shape[0]):  # e is the same for all tokens of the word
+            grad_g = grad_gates[sign, word]
+            for c in range(grad_g.shape[0]):
+                grad_g[c] *= e[c]
 
 
 @njit(**_FAST)
@@ -74,14 +92,17 @@ def _run(kernel: Any, *tensors: Tensor) -> None:
 
 
 def _signed_squeeze(vectors: Tensor, F1: Tensor, both_signs: bool) -> Tensor:
-    """relu(F1 e) and, if there are negative weights, relu(-F1 e): [1 or 2, words, C / r]."""
-    squeezed = vectors @ F1.T
+    """relu(F1 e) and, if there are negative weights, relu(-F1 e): [1 or 2, C / r, words].
+
+    Words come last: products with so few rows are quicker than products with so few columns.
+    """
+    squeezed = F1 @ vectors.T
     return torch.relu_(torch.stack([squeezed, -squeezed]) if both_signs else squeezed[None])
 
 
 def word_gates(vectors: Tensor, F1: Tensor, F2: Tensor, both_signs: bool) -> Tensor:
     """g of each word for positive and, if asked, for negative weights: [1 or 2, words, C]."""
-    return _signed_squeeze(vectors, F1, both_signs) @ F2.T
+    return _signed_squeeze(vectors, F1, both_signs).mT @ F2.T
 
 
 def gated_sum(vectors: Tensor, gates: Tensor, bags: Bags) -> Tensor:
@@ -97,10 +118,13 @@ class _DualAttention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, vectors: Tensor, F1: Tensor, F2: Tensor, bags: Bags) -> Tensor:
         squeezed = _signed_squeeze(vectors, F1, bags.has_negative_weights)
-        gates = squeezed @ F2.T
+        gates = squeezed.mT @ F2.T
         ctx.save_for_backward(vectors, F1, F2, squeezed, gates)
         ctx.bags = bags
-        return gated_sum(vectors, gates, bags)
+        pooled = vectors.new_empty(len(bags), vectors.shape[1])
+        tokens = (bags.row_starts, bags.word_starts, bags.word_rows, bags.word_weights.to(vectors.dtype))
+        _run(_attend_by_word, *tokens, vectors, gates, pooled)
+        return pooled
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
@@ -108,11 +132,12 @@ class _DualAttention(torch.autograd.Function):
         grad_vectors, grad_gates = torch.empty_like(vectors), torch.empty_like(gates)
         tokens = (bags.word_starts, bags.word_rows, bags.word_weights.to(grad.dtype))
         _run(_attend_backward, *tokens, vectors, gates, grad.contiguous(), grad_vectors, grad_gates)
-        grad_squeezed = (grad_gates @ F2).mul_(squeezed > 0)
+        grad_squeezed = torch.bmm(F2.T.expand(len(squeezed), -1, -1), grad_gates.mT).mul_(squeezed.sign())
+        grad_F2 = torch.bmm(squeezed, grad_gates).sum(0).T
         if len(squeezed) == 2:
             grad_squeezed[0] -= grad_squeezed[1]
-        grad_vectors.addmm_(grad_squeezed[0], F1)
-        return grad_vectors, grad_squeezed[0].T @ vectors, grad_gates.flatten(0, 1).T @ squeezed.flatten(0, 1), None
+        grad_vectors.addmm_(grad_squeezed[0].T, F1)
+        return grad_vectors, grad_squeezed[0] @ vectors, grad_F2, None
 
 
 class _WeightedSum(torch.autograd.Function):

@@ -51,8 +51,8 @@ class RankAE(LabelRanker):
     epochs, random_state, threads, device : of training.
     ridge, tuning, network, neighbours, rankers, ranker_cost, proposed, objective, choose : of the recipe, see
         `rankae.recipe.RecipeSettings`.
-    margin, balance, reduction, hidden, activation, scores, pooling, direct, learning_rate, decay, batch, warmup,
-        word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
+    margin, balance, reduction, hidden, activation, scores, pooling, direct, shortlist, learning_rate, decay, batch,
+        warmup, word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
     word_vectors : path of a GloVe text file to start word vectors from (preset "paper").
     ngrams, min_df, max_features : of raw text, see `TextFeatures`.
@@ -102,6 +102,7 @@ class RankAE(LabelRanker):
         scores: str | None = None,
         pooling: str | None = None,
         direct: float | None = None,
+        shortlist: int | None = None,
         learning_rate: float | None = None,
         decay: float | None = None,
         batch: int | None = None,
@@ -143,6 +144,7 @@ class RankAE(LabelRanker):
         self.scores = scores
         self.pooling = pooling
         self.direct = direct
+        self.shortlist = shortlist
         self.learning_rate = learning_rate
         self.decay = decay
         self.batch = batch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from rankae.losses.fused_ranking import fused_ranking_loss
 from rankae.losses.ranking import Anchor
 from rankae.network.bags import Bags
 from rankae.network.initial import initialise
+from rankae.network.kernels import take_rows
 from rankae.network.kernels.threads import limited_to
 from rankae.network.rank_network import Batch, RankNetwork, Rows
 from rankae.training.batches import ahead, epoch_batches
@@ -33,6 +34,7 @@ from rankae.training.checkpoint import (
 from rankae.training.optimizer import RowAdam
 from rankae.training.schedule import learning_rate_factor
 from rankae.training.settings import JointSettings
+from rankae.training.shortlist import Shortlist
 
 Figures = dict[str, Any]
 
@@ -98,7 +100,11 @@ class JointTraining:
         self.history: list[Figures] = []
         self.best: dict[str, Tensor] | None = None
         self.best_epoch, self.best_score = 0, -1.0
+        self.shortlist: Shortlist | None = None
         tables = _row_tables(network)
+        if settings.shortlist:
+            self.shortlist = Shortlist(network.shape.labels, settings.shortlist, settings.seed)
+            tables += [network.D.label_vectors, network.D.label_bias]
         others = [p for p in network.parameters() if all(p is not table for table in tables)]
         common: dict[str, Any] = {"lr": settings.learning_rate, "weight_decay": settings.decay}
         self.optimizers: dict[str, torch.optim.Optimizer] = {"dense": torch.optim.AdamW(others, fused=True, **common)}
@@ -134,23 +140,33 @@ class JointTraining:
         """The weighted parts of the loss: L_h(F(x), E(y)), lambda L_ae(y, D(E(y))) and, if asked, L_ae(y, D(F(x)))."""
         F, E = self.network.F, self.network.E
         x_h, y_h = F(x), E(y)
+        last_layer = self._last_layer(y)
         parts = {
             "L_h": common_embedding_loss(x_h, y_h),
-            "L_ae": self.settings.balance * self._label_loss(y_h, y),
+            "L_ae": self.settings.balance * self._label_loss(y_h, *last_layer),
         }
         if self.settings.direct:
-            parts["direct"] = self.settings.direct * self._label_loss(x_h, y, anchor="mean")
+            parts["direct"] = self.settings.direct * self._label_loss(x_h, *last_layer, anchor="mean")
         return parts
 
-    def _label_loss(self, codes: Tensor, y: Bags, anchor: Anchor = "min") -> Tensor:
-        D, settings = self.network.D, self.settings
+    def _last_layer(self, y: Bags) -> tuple[Tensor, Tensor, Bags]:
+        """D's vectors and biases of the labels that this step looks at, and the positives by their place among them."""
+        D = self.network.D
+        if self.shortlist is None:
+            return D.label_vectors, D.label_bias, y
+        labels = self.shortlist.choose(y.distinct, self.step)
+        among = replace(y, distinct=torch.searchsorted(labels, y.distinct))
+        return take_rows(D.label_vectors, labels), take_rows(D.label_bias, labels), among
+
+    def _label_loss(self, codes: Tensor, table: Tensor, bias: Tensor, y: Bags, anchor: Anchor = "min") -> Tensor:
+        settings, hidden = self.settings, self.network.D.hidden(codes)
+        if settings.loss == "ranking" and settings.scores == "linear" and codes.device.type == "cpu":
+            return fused_ranking_loss(hidden, table, bias, y, settings.margin, anchor)
+        scores = torch.nn.functional.linear(hidden, table, bias)
         if settings.loss == "bce":
-            return bce_loss(D(codes), y.dense(len(D.label_bias)))
-        if settings.scores == "linear" and codes.device.type == "cpu":
-            hidden = D.hidden(codes)
-            return fused_ranking_loss(hidden, D.label_vectors, D.label_bias, y, settings.margin, anchor)
-        scores = D(codes) if settings.scores == "linear" else torch.sigmoid(D(codes))
-        return ranking_loss(scores, y.dense(len(D.label_bias)), settings.margin, anchor)
+            return bce_loss(scores, y.dense(len(bias)))
+        scores = scores if settings.scores == "linear" else torch.sigmoid(scores)
+        return ranking_loss(scores, y.dense(len(bias)), settings.margin, anchor)
 
     def _take_step(self, x: Batch, y: Bags) -> dict[str, float]:
         factor = learning_rate_factor(self.step, self.steps, self.settings.warmup)
@@ -161,6 +177,9 @@ class JointTraining:
         parts = self.losses(x, y)
         loss = torch.stack(list(parts.values())).sum()
         loss.backward()
+        if self.shortlist is not None:
+            of_biases = self.network.D.label_bias.grad.coalesce()  # type: ignore[union-attr]
+            self.shortlist.learn(of_biases.indices()[0], of_biases.values())
         for optimizer in self.optimizers.values():
             optimizer.step()
         self.step += 1
@@ -196,6 +215,8 @@ class JointTraining:
         tensors |= {f"best.{name}": value for name, value in (self.best or {}).items()}
         for name, optimizer in self.optimizers.items():
             tensors |= optimizer_tensors(name, optimizer)
+        if self.shortlist is not None:
+            tensors |= {"shortlist.strength": self.shortlist.strength, "shortlist.violators": self.shortlist.violators}
         progress = {name: getattr(self, name) for name in _PROGRESS}
         return Checkpoint(tensors, progress | {"settings": self._comparable_settings()})
 
@@ -210,6 +231,9 @@ class JointTraining:
         self.best = _under("best.", tensors) or None
         for name, optimizer in self.optimizers.items():
             restore_optimizer(name, optimizer, tensors)
+        if self.shortlist is not None:
+            kept = _under("shortlist.", tensors)
+            self.shortlist.strength, self.shortlist.violators = kept["strength"], kept["violators"]
         for name in _PROGRESS:
             setattr(self, name, facts[name])
 
@@ -230,6 +254,9 @@ def _new_network(
     network = RankNetwork(settings.architecture(words, labels.shape[1]))
     vectors = None if word_vectors is None else torch.as_tensor(word_vectors, dtype=torch.float32)
     initialise(network, settings.seed, vectors)
+    if 0 < settings.shortlist < labels.shape[1]:
+        # Random vectors of labels that are seldom looked at would stay, and rank labels by chance.
+        torch.nn.init.zeros_(network.D.label_vectors)
     return network
 
 

@@ -44,7 +44,9 @@ class RowAdam(torch.optim.Optimizer):
         rows, values = grad.indices()[0], grad.values()
         numbers = (group["lr"], *group["betas"], group["eps"], group["weight_decay"])
         update = numba_adam.update_rows if table.device.type == "cpu" else update_rows
-        update(table, state["mean"], state["square"], state["steps"], rows, values, *numbers)
+        # A table of single numbers, such as biases, is a table of rows of one.
+        by_row = (t.view(len(t), -1) for t in (table, state["mean"], state["square"]))
+        update(*by_row, state["steps"], rows, values.view(len(rows), -1), *numbers)
 
 
 def update_rows(

@@ -19,6 +19,8 @@ class JointSettings:
     balance : lambda, the weight of L_ae against L_h.
     loss : "bce" puts binary cross entropy in the place of the ranking loss ("No loss").
     direct : weight of a ranking loss on D(F(x)) itself, its L_P measured by the mean positive; 0 in the paper.
+    shortlist : how many labels a step looks at (see `rankae.training.shortlist`), for label sets so large that
+        looking at all of them takes too long; 0, the default, looks at all and is exact.
     learning_rate, decay : Adam's step and its decoupled weight decay.
     warmup : share of the steps over which the learning rate rises; it then falls as a cosine.
     word_dropout : share of a row's words that a step does not see.
@@ -40,6 +42,7 @@ class JointSettings:
     balance: float = 1.0
     loss: Literal["ranking", "bce"] = "ranking"
     direct: float = 0.0
+    shortlist: int = 0
 
     learning_rate: float = 1e-2
     decay: float = 0.1

@@ -24,6 +24,10 @@ class Matrices:
     test_x: sp.csr_matrix
     test_y: sp.csr_matrix
 
+    def write(self, folder: Path) -> None:
+        for part in _PARTS:
+            sp.save_npz(folder / f"{part}.npz", sp.csr_matrix(getattr(self, part), dtype=np.float32), compressed=False)
+
     @classmethod
     def read(cls, folder: Path) -> Matrices:
         return cls(*(sp.csr_matrix(sp.load_npz(folder / f"{part}.npz")) for part in _PARTS))
@@ -46,11 +50,10 @@ def prepare(data: str, folder: Path, rows: int | None) -> dict[str, int]:
         np.savez(folder / "text.npz", **arrays)
         (folder / "text.json").write_text(json.dumps([settings, words, test.texts[:_TEXTS]]))
     used = np.flatnonzero(np.bincount(train.labels.indices, minlength=train.n_labels)) if rows else slice(None)
-    matrices = (x, train.labels[:, used], x_test, test.labels[:, used])
-    for part, matrix in zip(_PARTS, matrices, strict=True):
-        sp.save_npz(folder / f"{part}.npz", sp.csr_matrix(matrix, dtype=np.float32), compressed=False)
-    n, labels = matrices[1].shape
-    return {"rows": n, "test_rows": matrices[3].shape[0], "labels": labels, "features": x.shape[1], "words": x.nnz}
+    matrices = Matrices(x, train.labels[:, used], x_test, test.labels[:, used])
+    matrices.write(folder)
+    n, labels = matrices.train_y.shape
+    return {"rows": n, "test_rows": x_test.shape[0], "labels": labels, "features": x.shape[1], "words": x.nnz}
 
 
 def texts_of(folder: Path) -> tuple[Any, list[str]]:

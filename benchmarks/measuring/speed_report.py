@@ -35,7 +35,9 @@ def write(facts: dict[str, Any], folder: Path) -> str:
     targets = list(_targets(found))
     parts = [HEAD.format(**facts), _target_table(targets)]
     parts += [_table(data, facts["data"][data]["sizes"], systems) for data, systems in found.items()]
-    parts += [_profile(facts["data"]), _roofline(facts["machine"])]
+    parts.append(_profile(facts["data"]))
+    if "machine" in facts:
+        parts.append(_roofline(facts["machine"]))
     text = "\n".join(parts)
     facts = facts | {"targets": [dict(zip(("what", "measured", "target", "met"), t, strict=True)) for t in targets]}
     files = {"speed.md": text, "speed.json": json.dumps(facts, indent=1) + "\n", "speed.svg": _picture(found)}

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rankae.experiments.svg import COLOURS, Line, bar_chart, line_chart, scatter_chart
+from rankae.experiments.svg import COLOURS, Line, bar_chart, line_chart, scatter_chart, stacked
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -51,3 +51,24 @@ def test_names_of_scattered_marks_do_not_cover_each_other() -> None:
     names = [t for t in ElementTree.fromstring(picture).findall(f".//{SVG}text") if (t.text or "").startswith("method")]
     places = {(t.attrib["text-anchor"], t.attrib["y"]) for t in names}
     assert len(places) == 5
+
+
+def test_equal_factors_are_equal_steps_on_logarithmic_axes() -> None:
+    tree = ElementTree.fromstring(
+        line_chart([Line("a", [10, 100, 1000], [0.5, 5, 50])], "t", "x", "y", logarithmic=True)
+    )
+    points = tree.find(f".//{SVG}polyline").get("points").split()
+    (x0, y0), (x1, y1), (x2, y2) = (map(float, point.split(",")) for point in points)
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2)
+    assert y0 - y1 == pytest.approx(y1 - y2, abs=0.2)
+    assert x0 < x1
+    assert y0 > y1
+
+
+def test_stacked_pictures_do_not_overlap() -> None:
+    plots = [line_chart([Line("a", [0, 1], [1, 2])], name, "x", "y") for name in ("first", "second")]
+    tree = ElementTree.fromstring(stacked(plots))
+    first, second = tree.findall(f"{SVG}svg")
+    assert int(second.get("y")) == int(first.get("y")) + int(first.get("height"))
+    assert int(tree.get("height")) == 2 * int(first.get("height"))
+    assert {"first", "second"} <= set(tree.itertext())

@@ -34,9 +34,13 @@ class Line:
     style: int = 0
 
 
-def line_chart(lines: Sequence[Line], title: str, x_label: str, y_label: str, x_percent: bool = False) -> str:
-    """Curves with error bands, and a legend beneath."""
-    panel = _Panel(lines, title, x_label, y_label, log_x=False, x_percent=x_percent, from_marks=True)
+def line_chart(
+    lines: Sequence[Line], title: str, x_label: str, y_label: str, x_percent: bool = False, logarithmic: bool = False
+) -> str:
+    """Curves with error bands, and a legend beneath; if logarithmic, both axes run by powers of ten."""
+    panel = _Panel(
+        lines, title, x_label, y_label, log_x=logarithmic, log_y=logarithmic, x_percent=x_percent, from_marks=True
+    )
     parts = []
     for line in lines:
         if line.low is not None and line.high is not None and len(line.x) > 1:
@@ -111,13 +115,14 @@ class _Panel:
         y_label: str,
         *,
         log_x: bool = False,
+        log_y: bool = False,
         x_percent: bool = False,
         from_marks: bool = False,
         groups: Sequence[str] | None = None,
         from_zero: bool = False,
     ) -> None:
         self.title, self.x_label, self.y_label = title, x_label, y_label
-        self.log_x, self.x_percent, self.groups = log_x, x_percent, groups
+        self.log_x, self.log_y, self.x_percent, self.groups = log_x, log_y, x_percent, groups
         self.inner, self.depth = WIDTH - LEFT - RIGHT, PANEL_HEIGHT - TOP - BOTTOM
         ys = [y for line in lines for part in (line.y, line.low or [], line.high or []) for y in part]
         ys = [y for y in ys if not math.isnan(y)] or [0.0]
@@ -125,8 +130,12 @@ class _Panel:
         gap = 0.06 * (high - low) or 1.0
         # Bars stand on 0, so an axis that has nothing beyond 0 ends there.
         low, high = (end if from_zero and end == 0 else end + by for end, by in ((low, -gap), (high, gap)))
-        self.y_ticks = _ticks(low, high)
-        self.y_low, self.y_high = self.y_ticks[0], self.y_ticks[-1]
+        if log_y:
+            self.y_low, self.y_high = _log(min(ys)) - 0.15, _log(max(ys)) + 0.15
+            self.y_ticks = _log_ticks(self.y_low, self.y_high)
+        else:
+            self.y_ticks = _ticks(low, high)
+            self.y_low, self.y_high = self.y_ticks[0], self.y_ticks[-1]
         xs = [x for line in lines for x in line.x] or [0.0, 1.0]
         if log_x:
             self.x_low, self.x_high = _log(min(xs)) - 0.15, _log(max(xs)) + 0.5
@@ -138,9 +147,9 @@ class _Panel:
                 self.x_low, self.x_high = self.x_low - 0.5, self.x_high + 0.5
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        place = _log(x) if self.log_x else x
-        across = (place - self.x_low) / (self.x_high - self.x_low)
-        up = (y - self.y_low) / (self.y_high - self.y_low)
+        across_by, up_by = _log(x) if self.log_x else x, _log(y) if self.log_y else y
+        across = (across_by - self.x_low) / (self.x_high - self.x_low)
+        up = (up_by - self.y_low) / (self.y_high - self.y_low)
         return LEFT + across * self.inner, TOP + (1 - up) * self.depth
 
     def finished(self, parts: list[str], legend: Sequence[Line]) -> str:
@@ -150,11 +159,11 @@ class _Panel:
         bottom = TOP + self.depth
         out = [_text(LEFT, 22, self.title, size=14, weight="bold")]
         for tick in self.y_ticks:
-            _, y = self.at(self.x_low, tick)
+            _, y = self.at(1.0, tick)
             out += [_stroke(LEFT, y, LEFT + self.inner, y, GREY), _text(LEFT - 8, y + 4, f"{tick:g}", anchor="end")]
         if self.groups is None:
             for tick in self.x_ticks:
-                x, _ = self.at(tick, self.y_low)
+                x, _ = self.at(tick, 1.0)
                 shown = f"{100 * tick:g} %" if self.x_percent else f"{tick:g}"
                 out += [_stroke(x, bottom, x, bottom + 5, INK), _text(x, bottom + 18, shown, anchor="middle")]
         else:
@@ -162,7 +171,9 @@ class _Panel:
             out += [
                 _text(LEFT + (g + 0.5) * slot, bottom + 18, name, anchor="middle") for g, name in enumerate(self.groups)
             ]
-        _, ground = self.at(self.x_low, 0.0 if self.y_low < 0 < self.y_high else self.y_low)
+        ground: float = bottom
+        if self.y_low < 0 < self.y_high and not self.log_y:
+            _, ground = self.at(1.0, 0.0)
         out.append(_stroke(LEFT, ground, LEFT + self.inner, ground, INK))
         out.append(_text(LEFT + self.inner / 2, bottom + 38, self.x_label, anchor="middle"))
         out.append(

@@ -122,6 +122,8 @@ class JointTraining:
         """One pass over the training rows; returns its figures."""
         settings, began = self.settings, time.perf_counter()
         totals: dict[str, float] = {}
+        if self.shortlist is not None:
+            self.shortlist.draw_from(np.unique(labels.indices).astype(np.int64))
         self.network.train()
         batches = (rows, labels, settings.batch, settings.word_dropout, settings.seed, self.epoch)
         for x, y in ahead(lambda: epoch_batches(*batches)):
@@ -255,8 +257,11 @@ def _new_network(
     vectors = None if word_vectors is None else torch.as_tensor(word_vectors, dtype=torch.float32)
     initialise(network, settings.seed, vectors)
     if 0 < settings.shortlist < labels.shape[1]:
-        # Random vectors of labels that are seldom looked at would stay, and rank labels by chance.
+        # Random vectors of labels that are seldom looked at would stay and rank labels by chance; labels that are never
+        # looked at, having no row, start where the loss leaves negatives.
         torch.nn.init.zeros_(network.D.label_vectors)
+        absent = np.bincount(labels.indices, minlength=labels.shape[1]) == 0
+        network.D.label_bias.data[torch.from_numpy(absent)] = -settings.margin
     return network
 
 

@@ -44,9 +44,13 @@ class RowAdam(torch.optim.Optimizer):
         rows, values = grad.indices()[0], grad.values()
         numbers = (group["lr"], *group["betas"], group["eps"], group["weight_decay"])
         update = numba_adam.update_rows if table.device.type == "cpu" else update_rows
-        # A table of single numbers, such as biases, is a table of rows of one.
-        by_row = (t.view(len(t), -1) for t in (table, state["mean"], state["square"]))
-        update(*by_row, state["steps"], rows, values.view(len(rows), -1), *numbers)
+        table, mean, square, values = (_by_row(t) for t in (table, state["mean"], state["square"], values))
+        update(table, mean, square, state["steps"], rows, values, *numbers)
+
+
+def _by_row(table: Tensor) -> Tensor:
+    """Single numbers, such as biases, as rows of one."""
+    return table[:, None] if table.ndim == 1 else table
 
 
 def update_rows(

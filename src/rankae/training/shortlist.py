@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 _REMEMBERED = 0.9  # of a label's violations, from one look at it to the next
-_AT_RANDOM = 0.25  # share of the negatives
+_AT_RANDOM = 0.5  # share of the negatives
 
 
 class Shortlist:
@@ -23,21 +23,27 @@ class Shortlist:
     """
 
     def __init__(self, labels: int, size: int, seed: int) -> None:
-        self.labels, self.size, self.seed = labels, size, seed
+        self.size, self.seed = size, seed
         self.strength = torch.zeros(labels)
         self.violators = torch.empty(0, dtype=torch.int64)
+        self.drawn_from = np.arange(labels)
+
+    def draw_from(self, labels: np.ndarray) -> None:
+        """Draw negatives from these labels only: a label that no row has is never in the way of one."""
+        self.drawn_from = labels
 
     def choose(self, own: Tensor, step: int) -> Tensor:
         """The labels of a batch, whatever their number, and negatives to make it at most `size`; ascending."""
-        if self.size >= self.labels:
-            return torch.arange(self.labels, device=own.device)
+        if self.size >= len(self.strength):
+            return torch.arange(len(self.strength), device=own.device)
         room = max(0, self.size - len(own))
         violators = self.violators[: int((1 - _AT_RANDOM) * room)]
-        random = np.random.default_rng([self.seed, step]).integers(self.labels, size=room - len(violators))
-        return torch.unique(torch.cat([own.cpu(), violators, torch.from_numpy(random)])).to(own.device)
+        random = np.random.default_rng([self.seed, step]).integers(len(self.drawn_from), size=room - len(violators))
+        drawn = torch.from_numpy(self.drawn_from[random])
+        return torch.unique(torch.cat([own.cpu(), violators, drawn])).to(own.device)
 
     def learn(self, looked_at: Tensor, violations: Tensor) -> None:
-        """Note how often each label violated: the gradient of its bias, which counts the rows (below 0 for positives)."""
+        """Note how often each label violated, by the gradient of its bias: it counts rows (below 0 for positives)."""
         looked_at, violations = looked_at.cpu(), violations.cpu()
         strength = _REMEMBERED * self.strength[looked_at] + violations.clamp(min=0)
         self.strength[looked_at] = strength

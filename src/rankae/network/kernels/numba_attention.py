@@ -70,8 +70,8 @@ def _attend_backward(first, last, word_starts, rows, weights, vectors, gates, gr
                 gated = v * a * grad_row[c]
                 grad_e[c] += gated
                 grad_g[c] += size * (gated - gated * a)
-        for sign in range(grad_gates.shape[0]):  # e is the same for all tokens of the word
-            grad_g = grad_gates[sign, word]
+        for either in range(grad_gates.shape[0]):  # e is the same for all tokens of the word
+            grad_g = grad_gates[either, word]
             for c in range(grad_g.shape[0]):
                 grad_g[c] *= e[c]
 

@@ -1,0 +1,214 @@
+"""How the cost of the paper's training grows with the number of labels, exact and with a shortlist.
+
+    python benchmarks/growth.py [--labels 10000,30000,...] [--shortlist 4096] [--threads 2] [--steps 7] [--seeds 2]
+
+Generated data; the rows are as many for every number of labels, then a fifth of the labels. For each: the time of a
+training step (batch 256), the peak of memory, the time to predict a row; a process for each. The exponent is fitted
+from 30,000 labels up. Then what the shortlist costs in accuracy. Writes docs/results/growth.md, .json and .svg.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from measuring.matrices import Matrices, prepare
+from measuring.process import alone, limit_threads
+
+RESULTS = Path(__file__).parent.parent / "docs" / "results"
+FIXED_ROWS, BATCH, PREDICTED_ROWS, SCORED_ROWS = 20_000, 256, 256, 5_000
+FIT_FROM = 30_000
+TARGETS = {"exact": 1.0, "shortlist": 0.7}
+MOST_LOST = 0.5  # points of P@1
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--labels", default="10000,30000,100000,300000,1000000")
+    options.add_argument("--shortlist", type=int, default=4096)
+    options.add_argument("--threads", type=int, default=2)
+    options.add_argument("--steps", type=int, default=7)
+    options.add_argument("--seeds", type=int, default=2, help="of the comparison of accuracy; 0 leaves it out")
+    options.add_argument("--epochs", type=int, default=16, help="of the comparison of accuracy")
+    options.add_argument("--rows", type=int, help="keep at most this many rows, for a quick look")
+    options.add_argument("--out", type=Path, default=RESULTS)
+    chosen = options.parse_args()
+    limit_threads(chosen.threads)
+    measured = []
+    for labels in map(int, chosen.labels.split(",")):
+        for growing in (False, True):
+            rows = max(BATCH, labels // 5) if growing else FIXED_ROWS
+            with TemporaryDirectory(prefix="rankae-growth-") as folder:
+                alone(_generate, Path(folder), labels, min(rows, chosen.rows or rows))
+                for shortlist in (0, chosen.shortlist):
+                    figures = alone(_cost, Path(folder), shortlist, chosen.steps, chosen.threads)
+                    kind = "shortlist" if shortlist else "exact"
+                    measured.append({"labels": labels, "growing": growing, "kind": kind} | figures)
+                    print(json.dumps(measured[-1]), file=sys.stderr, flush=True)
+    facts: dict[str, Any] = {"threads": chosen.threads, "shortlist": chosen.shortlist, "measured": measured}
+    facts["exponents"] = _exponents(measured)
+    facts["accuracy"] = [] if chosen.seeds == 0 else _accuracies(chosen)
+    print(_write(facts, chosen.out))
+
+
+def _generate(folder: Path, labels: int, rows: int, test_rows: int = PREDICTED_ROWS) -> None:
+    from rankae.data.generate import make_dataset
+
+    train, test = make_dataset(rows=rows, labels=labels, test_rows=test_rows, text=False)
+    Matrices(train.features, train.labels, test.features, test.labels).write(folder)
+
+
+def _cost(folder: Path, shortlist: int, steps: int, threads: int) -> dict[str, float]:
+    """Median seconds of a step, most megabytes held, and milliseconds to predict a row."""
+    import torch
+
+    from rankae.experiments.measure import peak_megabytes
+    from rankae.network.initial import initialise
+    from rankae.network.rank_network import RankNetwork
+    from rankae.training.joint import JointTraining
+    from rankae.training.settings import JointSettings
+
+    torch.set_num_threads(threads)
+    data = Matrices.read(folder)
+    settings = JointSettings(batch=BATCH, shortlist=shortlist, epochs=10**6)
+    network = RankNetwork(settings.architecture(data.train_x.shape[1], data.train_y.shape[1]))
+    initialise(network, settings.seed)
+    training = JointTraining(network, settings, steps_per_epoch=1)
+    seconds = []
+    for step in range(2 + steps):
+        part = np.arange(step * BATCH, (step + 1) * BATCH) % data.train_x.shape[0]
+        seconds.append(training.epoch_over(data.train_x[part], data.train_y[part])["seconds"])
+    peak = peak_megabytes()
+    trained = training.result()
+    trained.top(data.test_x[:1], 5)  # folds D and loads the kernels, once
+    began = time.perf_counter()
+    trained.top(data.test_x, 5)
+    predicting = 1e3 * (time.perf_counter() - began) / data.test_x.shape[0]
+    return {"step_seconds": statistics.median(seconds[2:]), "peak_megabytes": peak or 0.0, "ms_per_row": predicting}
+
+
+def _exponents(measured: list[dict[str, Any]]) -> dict[str, float]:
+    """The slope of log time against log labels; where one size is all there is, no slope."""
+    found = {}
+    for kind in TARGETS:
+        for growing in (False, True):
+            points = [m for m in measured if m["kind"] == kind and m["growing"] == growing and m["labels"] >= FIT_FROM]
+            if len(points) > 1:
+                x, y = (np.log([p[name] for p in points]) for name in ("labels", "step_seconds"))
+                found[f"{kind}, rows {'growing' if growing else 'fixed'}"] = float(np.polyfit(x, y, 1)[0])
+    return found
+
+
+def _accuracies(chosen: argparse.Namespace) -> list[dict[str, Any]]:
+    """P@1 of the preset `paper`, exact and with shortlists, on generated data and, if it is there, on real data."""
+    found = []
+    tried = [("generated", chosen.shortlist)]
+    if os.environ.get("RANKAE_DATA"):
+        tried.append(("eurlex57k-bow", chosen.shortlist // 4))  # it has some 4,000 labels
+    for name, shortlist in tried:
+        with TemporaryDirectory(prefix="rankae-growth-") as folder:
+            if name == "generated":
+                alone(_generate, Path(folder), FIT_FROM, min(FIXED_ROWS, chosen.rows or FIXED_ROWS), SCORED_ROWS)
+            else:
+                alone(prepare, name, Path(folder), chosen.rows)
+            for size in (0, shortlist):
+                runs = [alone(_accuracy, Path(folder), size, chosen.epochs, seed) for seed in range(chosen.seeds)]
+                means = {key: statistics.mean(run[key] for run in runs) for key in runs[0]}
+                found.append({"data": name, "shortlist": size} | means)
+                print(json.dumps(found[-1]), file=sys.stderr, flush=True)
+    return found
+
+
+def _accuracy(folder: Path, shortlist: int, epochs: int, seed: int) -> dict[str, float]:
+    from rankae import RankAE
+    from rankae.metrics import evaluate
+
+    data = Matrices.read(folder)
+    model = RankAE("paper", shortlist=shortlist, epochs=epochs, random_state=seed).fit(data.train_x, data.train_y)
+    scores = evaluate(model.top_columns(data.test_x, 5)[0], data.test_y, (1, 3, 5))
+    seconds = sum(epoch["seconds"] for epoch in model.history_)
+    return {
+        "labels": data.train_y.shape[1],
+        "seconds": seconds,
+        **{f"P@{k}": float(scores[f"P@{k}"]) for k in (1, 3, 5)},
+    }
+
+
+def _write(facts: dict[str, Any], folder: Path) -> str:
+    from rankae.experiments.compare import write_files
+    from rankae.experiments.svg import Line, line_chart, stacked
+
+    def lines(figure: str, scale: float = 1.0) -> list[Line]:
+        drawn = []
+        for style, (kind, growing) in enumerate((k, g) for k in TARGETS for g in (False, True)):
+            points = [m for m in facts["measured"] if m["kind"] == kind and m["growing"] == growing]
+            name = f"{kind}, rows {'growing' if growing else 'fixed'}"
+            slope = (
+                f" (L^{facts['exponents'][name]:.2f})"
+                if figure == "step_seconds" and name in facts["exponents"]
+                else ""
+            )
+            drawn.append(
+                Line(name + slope, [p["labels"] for p in points], [scale * p[figure] for p in points], style=style)
+            )
+        return drawn
+
+    shown = (
+        ("step_seconds", "Time of a training step", "milliseconds", 1e3),
+        ("peak_megabytes", "Peak memory", "MB", 1.0),
+        ("ms_per_row", "Time to predict a row", "milliseconds", 1.0),
+    )
+    plots = [line_chart(lines(f, scale), title, "labels", unit, logarithmic=True) for f, title, unit, scale in shown]
+    text = _text(facts)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {"growth.md": text, "growth.json": json.dumps(facts, indent=1) + "\n", "growth.svg": stacked(plots)}
+    write_files(folder, files)
+    return text
+
+
+def _text(facts: dict[str, Any]) -> str:
+    out = [
+        "# Growth with the number of labels",
+        "",
+        f"The joint training of the preset `paper` on generated data, batch {BATCH}, {facts['threads']} threads; the "
+        f"shortlist looks at {facts['shortlist']:,} labels a step. Written by `python benchmarks/growth.py`.",
+        "",
+        "![time, memory and prediction against labels](growth.svg)",
+        "",
+        f"| exponent of step time, from {FIT_FROM:,} labels | measured | target | |",
+        "|---|---|---|---|",
+    ]
+    for name, slope in facts["exponents"].items():
+        most = TARGETS[name.partition(",")[0]]
+        out.append(f"| {name} | {slope:.2f} | ≤ {most} | {'met' if slope <= most else '**missed**'} |")
+    out += ["", "| labels | rows | | step, ms | peak, MB | prediction, ms a row |", "|---|---|---|---|---|---|"]
+    for m in facts["measured"]:
+        rows = "growing" if m["growing"] else "fixed"
+        costs = f"{1e3 * m['step_seconds']:.1f} | {m['peak_megabytes']:.0f} | {m['ms_per_row']:.3f}"
+        out.append(f"| {m['labels']:,} | {rows} | {m['kind']} | {costs} |")
+    if facts["accuracy"]:
+        out += [
+            "",
+            "| data | labels | shortlist | P@1 / P@3 / P@5 | P@1 lost | training, s |",
+            "|---|---|---|---|---|---|",
+        ]
+    for exact, short in zip(facts["accuracy"][::2], facts["accuracy"][1::2], strict=True):
+        lost = exact["P@1"] - short["P@1"]
+        for run, note in ((exact, ""), (short, f"{lost:.2f}, {'met' if lost < MOST_LOST else '**missed**'}")):
+            scores = " / ".join(f"{run[f'P@{k}']:.2f}" for k in (1, 3, 5))
+            size = f"{run['shortlist']:,}" if run["shortlist"] else "all"
+            out.append(f"| {run['data']} | {run['labels']:,.0f} | {size} | {scores} | {note} | {run['seconds']:.1f} |")
+    return "\n".join([*out, ""])
+
+
+if __name__ == "__main__":
+    main()

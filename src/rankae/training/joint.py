@@ -72,6 +72,8 @@ def train_joint(
     settings = settings or JointSettings()
     if labels.shape[0] == 0:
         raise DataError("there are no rows to learn from")
+    if settings.shortlist < 0:
+        raise RankaeError(f"shortlist is {settings.shortlist}; give the number of labels a step looks at, or 0 for all")
     with limited_to(settings.threads):
         if network is None:
             network = _new_network(rows, labels, settings, words, word_vectors)

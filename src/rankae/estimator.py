@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from rankae.base import LabelRanker, Rows
+from rankae.data.dataset import Dataset
 from rankae.data.glove import read_glove
 from rankae.data.text import TextFeatures
 from rankae.errors import DataError, RankaeError
@@ -18,7 +19,7 @@ from rankae.inputs import is_text, label_matrix
 from rankae.network.kernels.threads import limited_to
 from rankae.network.rank_network import RankNetwork
 from rankae.presets import preset_settings
-from rankae.recipe import RecipeSettings, Training, train_recipe
+from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
 from rankae.refine.model import Parts
 from rankae.refine.update import updated
 from rankae.training.joint import train_joint
@@ -49,8 +50,8 @@ class RankAE(LabelRanker):
     attention : whether there is a channel gate ("No attn" without).
     loss : of the network. "paper": "ranking" or "bce" ("No loss"); "default": "smooth" or "bce".
     epochs, random_state, threads, device : of training.
-    ridge, tuning, network, neighbours, rankers, ranker_cost, proposed, objective, choose : of the recipe, see
-        `rankae.recipe.RecipeSettings`.
+    ridge, noise_rounds, tuning, network, neighbours, rankers, ranker_cost, proposed, objective, choose : of the
+        recipe, see `rankae.recipe.RecipeSettings`.
     margin, balance, reduction, hidden, activation, scores, pooling, direct, shortlist, learning_rate, decay, batch,
         warmup, word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
@@ -86,6 +87,7 @@ class RankAE(LabelRanker):
         loss: str | None = None,
         epochs: int | None = None,
         ridge: float | None = None,
+        noise_rounds: int | None = None,
         tuning: bool | None = None,
         network: int | None = None,
         neighbours: bool | None = None,
@@ -128,6 +130,7 @@ class RankAE(LabelRanker):
         self.loss = loss
         self.epochs = epochs
         self.ridge = ridge
+        self.noise_rounds = noise_rounds
         self.tuning = tuning
         self.network = network
         self.neighbours = neighbours
@@ -165,6 +168,38 @@ class RankAE(LabelRanker):
 
     # Training ---------------------------------------------------------------------------------------------------
 
+    def fit(self, X: Any, Y: Any, trusted: tuple[Any, Any] | None = None) -> Self:
+        """Learn from rows X and labels Y.
+
+        Parameters
+        ----------
+        X : CSR, dense array or strings.
+        Y : indicator matrix or lists of names.
+        trusted : X and Y of further rows whose labels can be trusted, where those of the training rows are missing or
+            wrong. They make the choices (see `rankae.recipe.trusted`); the preset "paper" keeps the epoch that suits
+            them best. Labels that no training row carries are passed over.
+        """
+        self._trusted_given = trusted
+        try:
+            return super().fit(X, Y)
+        finally:
+            del self._trusted_given
+
+    def fit_dataset(self, data: Dataset, trusted: Dataset | None = None) -> Self:
+        """`fit` on a data set, keeping its label names; `trusted` has the same label columns."""
+        self._trusted_given = None if trusted is None else (trusted.rows, trusted.labels)
+        try:
+            return super().fit_dataset(data)
+        finally:
+            del self._trusted_given
+
+    def _trusted_rows(self) -> tuple[Rows, sp.csr_matrix] | None:
+        """The trusted rows and their labels, in the columns of the training rows."""
+        if self._trusted_given is None:
+            return None
+        X, Y = self._trusted_given
+        return _prepared(self._rows(X)), self._known_labels(Y, pass_over=True)
+
     def _fit(self, rows: Rows, labels: sp.csr_matrix) -> None:
         self.history_: list[dict[str, Any]] = []
         self.evidence_: dict[str, dict[str, float]] = {}
@@ -172,21 +207,29 @@ class RankAE(LabelRanker):
         base, _ = preset_settings(self.preset)
         with limited_to(self.threads):
             if base == "paper":
-                self.model_: RankNetwork | Parts = self._fit_joint(_prepared(rows), labels)
+                self.model_: RankNetwork | Parts = self._fit_joint(_prepared(rows), labels, self._trusted_rows())
             else:
-                self.model_ = self._fit_recipe(_prepared(rows), labels)
+                self.model_ = self._fit_recipe(_prepared(rows), labels, self._trusted_rows())
 
-    def _fit_recipe(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Parts:
+    def _fit_recipe(
+        self, rows: sp.csr_matrix, labels: sp.csr_matrix, trusted: tuple[Rows, sp.csr_matrix] | None
+    ) -> Parts:
         settings = self._settings(RecipeSettings)
         training = Training(self.choices_, self.evidence_, self.history_)
-        parts = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume)
+        witnesses = None if trusted is None else Trusted(*trusted)
+        parts = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume, witnesses)
         self.seconds_, self._threshold = training.seconds, training.threshold
         return parts
 
-    def _fit_joint(self, rows: Rows, labels: sp.csr_matrix, network: RankNetwork | None = None) -> RankNetwork:
+    def _fit_joint(
+        self,
+        rows: Rows,
+        labels: sp.csr_matrix,
+        validation: tuple[Rows, sp.csr_matrix] | None = None,
+        network: RankNetwork | None = None,
+    ) -> RankNetwork:
         settings = self._settings(JointSettings)
-        validation = None
-        if self.validation:
+        if self.validation and validation is None:
             from rankae.data.splits import split_rows
 
             learn, check = split_rows(labels.shape[0], self.validation, self._seed)
@@ -220,23 +263,25 @@ class RankAE(LabelRanker):
             if isinstance(self.model_, Parts):
                 self.model_ = updated(self.model_, rows, labels, self._seed)
             else:
-                self.model_ = self._fit_joint(rows, labels, self.model_)
+                self.model_ = self._fit_joint(rows, labels, network=self.model_)
         return self
 
-    def _known_labels(self, Y: Any) -> sp.csr_matrix:
+    def _known_labels(self, Y: Any, pass_over: bool = False) -> sp.csr_matrix:
+        """Y in the columns of `classes_`; a label that is not among them is a mistake, or is passed over."""
         targets = label_matrix(Y)
         if targets.kind == "indicator":
             if targets.matrix.shape[1] != len(self.classes_):
                 raise DataError(f"labels have {targets.matrix.shape[1]} columns, the model {len(self.classes_)}")
             return targets.matrix
         place = {name: i for i, name in enumerate(self.classes_.tolist())}
-        try:
-            columns = np.array([place[name] for name in targets.classes.tolist()], dtype=np.int32)
-        except KeyError as error:
-            raise DataError(f"label {error.args[0]!r} was not in the first rows; fit on all rows to add it") from None
+        columns = np.array([place.get(name, -1) for name in targets.classes.tolist()], dtype=np.int32)
+        if not pass_over and (columns < 0).any():
+            name = targets.classes.tolist()[int(np.argmin(columns))]
+            raise DataError(f"label {name!r} was not in the first rows; fit on all rows to add it")
         coo = targets.matrix.tocoo()
+        known = columns[coo.col] >= 0
         shape = targets.matrix.shape[0], len(self.classes_)
-        return sp.csr_matrix((coo.data, (coo.row, columns[coo.col])), shape=shape)
+        return sp.csr_matrix((coo.data[known], (coo.row[known], columns[coo.col[known]])), shape=shape)
 
     def _set_threshold(self, rows: Rows, labels: sp.csr_matrix) -> None:
         super()._set_threshold(rows, labels)

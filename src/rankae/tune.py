@@ -68,6 +68,7 @@ SPACES: dict[str, Space] = {
     "rank-ae": {
         "code_size": OneOf((200, 400, 800)),
         "ridge": Between(0.1, 30.0, log=True),
+        "noise_rounds": OneOf((0, 1, 2)),
         "ranker_cost": Between(0.1, 10.0, log=True),
         "proposed": OneOf((20, 40, 80)),
         "attention": OneOf((True, False)),

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankae import RankAE
 from rankae.data import load_dataset
 from rankae.experiments.cells import Cell, Store
 from rankae.experiments.measure import fit_and_check, measure, noisy_and_clean, run, train_and_test
@@ -36,6 +37,24 @@ def test_every_seed_draws_its_own_noise(matrix: str) -> None:
         noisy_and_clean(train, Cell(matrix, "knn", "knn", seed=seed, noise=("flip", 0.3)))[0].labels for seed in (0, 1)
     )
     assert (first != second).nnz > 0
+
+
+def test_a_method_that_trusts_rows_is_given_the_clean_ones(matrix: str, monkeypatch) -> None:
+    given = []
+    fit = RankAE.fit_dataset
+
+    def spy(self, data, trusted=None):
+        given.append(trusted)
+        return fit(self, data, trusted)
+
+    monkeypatch.setattr(RankAE, "fit_dataset", spy)
+    for method, parameters in (("rank-ae", {"preset": "fast"}), ("bce-ae", {"epochs": 1})):
+        measure(Cell(matrix, method, method, parameters, noise=("missing", 0.3)))
+    _, held = fit_and_check(train_and_test(matrix)[0])
+    assert (given[0].labels != held.labels).nnz == 0
+    assert given[1] is None
+    measure(Cell(matrix, "rank-ae", "rank-ae", {"preset": "fast"}))
+    assert given[2] is None
 
 
 def test_data_without_a_test_split_gives_up_a_fifth(matrix: str) -> None:

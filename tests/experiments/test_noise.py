@@ -26,6 +26,20 @@ def test_curves_fall_and_every_figure_is_there(matrix: str, here, ran) -> None:
     assert float(grid.lines[0][2 + summary.methods.index("knn")]) == pytest.approx(before - after, abs=0.01)
 
 
+def test_no_noise_is_measured_once_for_all_kinds(matrix: str, here, ran) -> None:
+    summary = noise([matrix], contenders(["knn"]), here(), ["missing", "flip"], [0, 0.5], k=(1,))
+    assert len(ran) == 3
+    clean = [summary.scores[f"matrix, {kind} 0 %", "knn", "P@1"].mean for kind in ("missing", "flip")]
+    assert clean[0] == clean[1]
+
+
+def test_a_method_that_trusts_rows_is_not_searched_for(matrix: str, here, ran) -> None:
+    fast = contenders(["rank-ae"], ["rank-ae.preset=fast"])
+    summary = noise([matrix], fast, here(), ["missing"], [0.5], tune_trials=3, k=(1,))
+    assert ran == [("rank-ae", "done")]
+    assert summary.scores["matrix, missing 50 %", "rank-ae", "P@1"].mean > 20
+
+
 def test_mistakes_are_one_sentence(matrix: str, here) -> None:
     with pytest.raises(RankaeError, match="no noise 'hum'"):
         noise([matrix], contenders(["popular"]), here(), ["hum"])

@@ -39,7 +39,7 @@ def noise(
         str, typer.Option(help="Names with commas between.")
     ] = "fastxml,pdsparse,xml-cnn,parabel,bce-ae,rank-ae",
     seeds: Seeds = 1,
-    tune_trials: TuneTrials = 0,
+    tune_trials: TuneTrials = 8,
     k: Places = "1,3,5",
     settings: Settings = None,
     jobs: Jobs = 1,

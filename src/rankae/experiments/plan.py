@@ -47,7 +47,9 @@ class Series:
 
     def cell(self, seed: int) -> Cell:
         c = self.contender
-        return Cell(self.data, c.name, c.method, c.parameters, seed, self.noise, k=self.k)
+        # No noise is the same for every kind: one measurement serves them all.
+        noise = ("missing", 0.0) if self.noise is not None and self.noise[1] == 0 else self.noise
+        return Cell(self.data, c.name, c.method, c.parameters, seed, noise, k=self.k)
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,8 @@ def _run_one(series: Series, seeds: int, run_cell: Callable[[Cell], Result]) -> 
     """Search for parameters if asked, then one cell for each seed; the first refusal ends the series."""
     fixed = dict(series.contender.parameters)
     parameters = fixed
-    if series.trials and SPACES.get(series.contender.method):
+    chooses_itself = series.noise is not None and rivals.METHODS[series.contender.method].trusts
+    if series.trials and SPACES.get(series.contender.method) and not chooses_itself:
         found = run_cell(replace(series.cell(0), trials=series.trials))
         if found["status"] != "done":
             return Outcome(series, [], [], f"while tuning: {found['reason']}")

@@ -16,9 +16,10 @@ from rankae.recipe.fitting import fit_parts, whole_network
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, resolved
 from rankae.recipe.steps import Steps
+from rankae.recipe.trusted import Trusted, chosen_by_trusted, fit_parts_once
 from rankae.refine.model import Parts
 
-__all__ = ["RecipeSettings", "Training", "train_recipe"]
+__all__ = ["RecipeSettings", "Training", "Trusted", "train_recipe"]
 
 
 def train_recipe(
@@ -28,18 +29,26 @@ def train_recipe(
     training: Training,
     checkpoint_dir: str | Path | None = None,
     resume: bool = False,
+    trusted: Trusted | None = None,
 ) -> Parts:
-    """Train the default model; with `resume`, parts that `checkpoint_dir` holds are not trained again."""
+    """Train the default model; with `resume`, parts that `checkpoint_dir` holds are not trained again.
+
+    Trusted rows, if there are any, take the place of the held-out rows.
+    """
     shape = [*rows.shape, *labels.shape, rows.nnz, labels.nnz]
     steps = Steps(checkpoint_dir, {"settings": asdict(settings), "data": shape}, resume)
-    settings = resolved(settings, rows, labels, training)
-    fitted = fit_parts(rows, labels, settings, training, steps)
-    parts, opinions = fitted.parts, fitted.opinions
+    if trusted is None:
+        settings = resolved(settings, rows, labels, training)
+        fitted = fit_parts(rows, labels, settings, training, steps)
+        parts, opinions, right = fitted.parts, fitted.opinions, labels[fitted.held]
+    else:
+        settings = chosen_by_trusted(rows, labels, settings, trusted, training)
+        parts = fit_parts_once(rows, labels, settings, trusted, training)
+        opinions, right = parts.opinions(trusted.rows), trusted.labels
     if opinions is None:
         training.choices["parts"] = "code"
         return parts
     began = time.perf_counter()
-    right = labels[fitted.held]
     kept = parts_that_help(opinions, right, labels, settings, training) if settings.choose else list(opinions.said)
     training.choices["parts"] = ", ".join(kept)
     parts = parts.only(kept)

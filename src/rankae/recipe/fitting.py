@@ -26,8 +26,9 @@ from rankae.refine.rankers import Rankers
 from rankae.refine.readings import Reading
 from rankae.refine.shortlist import Shortlist
 from rankae.refine.words_network import NetworkPart, WordsNetworkSettings
-from rankae.training.warm_start import warm_start
+from rankae.training.label_noise import denoised_start, robust_decoder
 
+USUAL_COST = 1.0  # C of the rankers, where nobody chose it
 _FEWEST_ROWS = 100  # fewer rows say nothing about which parts help
 
 
@@ -109,8 +110,11 @@ def _fit_code(
 
     def fit() -> State:
         began = time.perf_counter()
-        start = warm_start(rows, labels, h, ridge, settings.seed, folds)
+        rounds = settings.noise_rounds or 0
+        start = denoised_start(rows, labels, h, ridge, rounds, settings.proposed, settings.seed, folds)
         untouched = CodePart.untouched(start)
+        if rounds:
+            untouched.label_table = robust_decoder(start, labels)
         training.timed("warm start", began)
         began = time.perf_counter()
         how: dict[str, Any] = {"rivals": voted if many else None, "epochs": 5 if many else 10, "seed": settings.seed}
@@ -168,7 +172,7 @@ def _network(
     training: Training, steps: Steps,
 ) -> NetworkPart:  # fmt: skip
     def fit() -> State:
-        return NetworkPart.train(rows, labels, _network_settings(settings, rows), members, seed, training.note).state()
+        return NetworkPart.train(rows, labels, network_settings(settings, rows), members, seed, training.note).state()
 
     made, arrays = steps.take(name, fit)
     return NetworkPart.from_state(made, arrays, settings.device)
@@ -180,7 +184,7 @@ def _fit_rankers(
 ) -> tuple[Rankers, sp.csr_matrix]:  # fmt: skip
     def fit() -> State:
         rankers, judged = Rankers.train(
-            rows, labels, shortlist, fold=fold, cost=settings.ranker_cost, seed=settings.seed
+            rows, labels, shortlist, fold=fold, cost=settings.ranker_cost or USUAL_COST, seed=settings.seed
         )
         made, arrays = rankers.state()
         return made, arrays | pack_csr("judged", judged)
@@ -189,7 +193,8 @@ def _fit_rankers(
     return Rankers.from_state(made, arrays), unpack_csr(arrays, "judged")
 
 
-def _network_settings(settings: RecipeSettings, rows: sp.csr_matrix) -> WordsNetworkSettings:
+def network_settings(settings: RecipeSettings, rows: sp.csr_matrix) -> WordsNetworkSettings:
+    """Of the networks, as the recipe and the data ask for."""
     assert settings.word_size is not None
     assert settings.epochs is not None
     # A long row says the same thing often, so more of it can be hidden from a step.

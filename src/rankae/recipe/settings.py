@@ -8,6 +8,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from rankae.errors import RankaeError
 from rankae.recipe.notes import Training
 from rankae.training.warm_start import choose_ridge
 
@@ -22,17 +23,20 @@ class RecipeSettings:
 
     code_size : h of the closed-form start.
     ridge : lambda of the ridge regression; by default chosen by leave-one-out scores.
+    noise_rounds : how often leave-one-out scores correct missing and wrong labels before F and E are fitted again; by
+        default as often as trusted rows say that it helps, and never without such rows.
     tuning : train D and a residual layer on leave-one-out codes.
     network : how many networks to train and average; 0 for none.
     attention : whether the networks have a channel gate.
     neighbours, rankers : whether these parts may take part.
-    ranker_cost : C of the rankers' SVMs.
+    ranker_cost : C of the rankers' SVMs; by default 1, or what trusted rows choose.
     objective : "precision", or "psp" to favour labels that are rare and easily missed.
     choose : let held-out rows decide which parts to keep; otherwise all that are allowed are kept.
     """
 
     code_size: int | None = None
     ridge: float | None = None
+    noise_rounds: int | None = None
     tuning: bool | None = None
     network: int | None = None
     word_size: int | None = None
@@ -41,12 +45,16 @@ class RecipeSettings:
     epochs: int | None = None
     neighbours: bool | None = None
     rankers: bool | None = None
-    ranker_cost: float = 1.0
+    ranker_cost: float | None = None
     proposed: int = 40
     objective: str = "precision"
     choose: bool = True
     seed: int = 0
     device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if self.noise_rounds is not None and self.noise_rounds < 0:
+            raise RankaeError(f"noise_rounds is {self.noise_rounds}; it must be at least 0")
 
 
 def resolved(
@@ -76,6 +84,7 @@ def resolved(
     dense = row_length > 0.5 * words
     neighbours = choose("neighbours", not dense, "features are dense" if dense else "features are sparse")
     rankers = choose("rankers", L > 1, f"{L} labels")
+    noise_rounds = choose("noise_rounds", 0, "no trusted rows that could tell whether it helps")
     ridge = settings.ridge
     if ridge is None:
         began = time.perf_counter()
@@ -84,5 +93,6 @@ def resolved(
         training.timed("choice of ridge", began)
     return replace(
         settings, code_size=h, tuning=tuning, word_size=word_size, epochs=epochs, network=network,
-        neighbours=neighbours, rankers=rankers, ridge=ridge, proposed=min(settings.proposed, L),
+        neighbours=neighbours, rankers=rankers, ridge=ridge, noise_rounds=noise_rounds,
+        proposed=min(settings.proposed, L),
     )  # fmt: skip

@@ -29,10 +29,11 @@ class Method:
     parameters: dict[str, Any] = field(default_factory=dict)
     extra_package: str | None = None  # the import that the extra `rivals` provides
     repeatable: bool = True  # False: the library underneath offers no seed
+    trusts: bool = False  # `fit_dataset` takes trusted rows, on which it chooses its own parameters
 
 
 METHODS: dict[str, Method] = {
-    "rank-ae": Method("rankae.estimator:RankAE", "ranking autoencoder, at its best"),
+    "rank-ae": Method("rankae.estimator:RankAE", "ranking autoencoder, at its best", trusts=True),
     "rank-ae-paper": Method(
         "rankae.estimator:RankAE", "ranking autoencoder, as in the paper", parameters={"preset": "paper"}
     ),

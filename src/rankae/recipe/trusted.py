@@ -1,8 +1,8 @@
 """Rows whose labels can be trusted make the choices, where those of the training rows are missing or wrong.
 
 The parts learn from the training rows alone. The trusted rows, which the parts have not seen, take the place of the
-held-out rows: they choose lambda and the rounds of label correction, the epoch of tuning, the cost of the rankers,
-which parts to keep, and whom the combiner believes. So every part is trained once, not once more for each fold.
+held-out rows: they choose lambda and the rounds of label correction, the epoch of tuning, the cost of the rankers and
+which parts to keep, and the combiner is trained on them. So every part is trained once, not once more for each fold.
 """
 
 from __future__ import annotations

@@ -127,6 +127,20 @@ def test_more_l1_leaves_fewer_weights() -> None:
     assert sizes[0] > sizes[1] > sizes[2] > 0
 
 
+def test_held_out_rows_stop_rounds_that_no_longer_help() -> None:
+    """With many labels a row the loss looks at the worst of them only, and fits noise round after round."""
+    random = np.random.default_rng(0)
+    X = sp.random(600, 40, 0.2, "csr", np.float32, random_state=0)
+    chance = 1 / (1 + np.exp(4 - 4 * (X @ random.standard_normal((40, 60)))))
+    Y = sp.csr_matrix((random.random(chance.shape) < chance).astype(np.float32))
+    short = PDSparse(max_rounds=30).fit(X[:400], Y[:400])
+    long = PDSparse(max_rounds=30, held_out=0).fit(X[:400], Y[:400])
+    assert max(short.rounds_) < 30
+    assert long.rounds_ == (30, 30)
+    scores = [evaluate(model.top_columns(X[400:], 5)[0], Y[400:])["P@1"] for model in (short, long)]
+    assert scores[0] > scores[1]
+
+
 def test_one_label_or_all_labels_on_every_row() -> None:
     X = np.eye(3)
     assert PDSparse().fit(X, np.ones((3, 1), dtype=int)).top_columns(X, 1)[0].tolist() == [[0]] * 3

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.base import LabelRanker
-from rankae.progress import bar
+from rankae.progress import Bar, bar
 from rankae.rivals._limits import above, at_least
 from rankae.rivals._pdsparse.rounds import play_round, share_right, zero_dual
-from rankae.rivals._pdsparse.weight_rows import empty_rows, only_support, shrunk_matrix
+from rankae.rivals._pdsparse.weight_rows import WeightRows, empty_rows, only_support, shrunk_matrix
 from rankae.rivals._ranked import rank_in_blocks
 from rankae.rivals._unit_rows import unit_rows
 
@@ -21,19 +21,21 @@ MOST_HELD_OUT = 2000
 class PDSparse(LabelRanker):
     """Linear scores whose worst positive must beat the best negative by a margin, with L1 and L2 regularisation.
 
-    Rounds go on until the P@1 of held-out rows stops growing. Then the held-out rows join in for the last rounds: the
-    dual method can take up new rows at any time, so no row is lost. In the end the weights that L1 left alive are
-    fitted further without it. Rows are scaled to unit length.
+    Rounds with L1 find the weights that matter; rounds without it fit those weights further. Held-out rows say after
+    how many rounds of each kind P@1 is highest; then all rows are fitted by so many. Rows are scaled to unit length.
 
     Parameters
     ----------
     l1 : weight of the L1 norm.
     cost : weight of the margin loss.
-    max_rounds : most rounds over the rows, before those with the held-out rows.
+    max_rounds : most rounds over the rows, of each kind.
     patience : rounds without a gain in held-out P@1 before stopping.
-    held_out : share of the rows that is held out, at most 2,000 rows.
-    last_rounds : rounds over all rows with L1, and again without.
+    held_out : share of the rows that is held out, at most 2,000 rows; with none, `max_rounds` are run.
     random_state : seed of the held-out rows and of the order in which a round visits rows.
+
+    Attributes
+    ----------
+    rounds_ : rounds with L1, and without it, that the held-out rows chose.
     """
 
     method: ClassVar[str] = "pdsparse"
@@ -45,7 +47,6 @@ class PDSparse(LabelRanker):
         max_rounds: int = 30,
         patience: int = 3,
         held_out: float = 0.1,
-        last_rounds: int = 5,
         random_state: int | None = 0,
     ) -> None:
         self.l1 = l1
@@ -53,37 +54,58 @@ class PDSparse(LabelRanker):
         self.max_rounds = max_rounds
         self.patience = patience
         self.held_out = held_out
-        self.last_rounds = last_rounds
         self.random_state = random_state
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
-        at_least(self, l1=0, max_rounds=0, patience=1, held_out=0, last_rounds=0)
+        at_least(self, l1=0, max_rounds=1, patience=1, held_out=0)
         above(self, cost=0)
+        rows = unit_rows(rows)
         random = np.random.default_rng(self.random_state)
-        rows, n_labels, l1 = unit_rows(rows), labels.shape[1], np.float32(self.l1)
-        data = (rows.indptr, rows.indices, rows.data, labels.indptr, labels.indices, n_labels)
-        dual, weights = zero_dual(labels), empty_rows(rows.shape[1])
-        everyone = random.permutation(rows.shape[0])
+        everyone, seed = random.permutation(rows.shape[0]), int(random.integers(2**31))
         n_held_out = min(int(self.held_out * len(everyone)), MOST_HELD_OUT)
         held_out, players = everyone[:n_held_out], everyone[n_held_out:]
+        most = with_l1 = without_l1 = self.max_rounds
+        with bar("rounds of PD-Sparse", 5 * most) as progress:
+            if n_held_out:
+                # The dual moves on with every round, so instead of going back to the best one, it is played again.
+                (with_l1, _), _ = self._play(rows, labels, players, held_out, (most, 0), seed, progress)
+                (_, without_l1), _ = self._play(rows, labels, players, held_out, (with_l1, most), seed, progress)
+            chosen = (with_l1, without_l1)
+            self.rounds_, weights = self._play(rows, labels, everyone, held_out[:0], chosen, seed, progress)
+        self.weights_ = shrunk_matrix(weights, labels.shape[1], 0.0)
 
-        with bar("rounds of PD-Sparse", self.max_rounds + 2 * self.last_rounds) as progress:
-            best, since_best = -1.0, 0
-            for _ in range(self.max_rounds):
-                weights = play_round(random.permutation(players), *data, l1, self.cost, True, dual, weights)
+    def _play(
+        self,
+        rows: sp.csr_matrix,
+        labels: sp.csr_matrix,
+        players: np.ndarray,
+        held_out: np.ndarray,
+        most: tuple[int, int],
+        seed: int,
+        progress: Bar,
+    ) -> tuple[tuple[int, int], WeightRows]:
+        """Rounds with L1, then without, at most so many of each: (the best number of each, the last weights)."""
+        random, n_labels = np.random.default_rng(seed), labels.shape[1]
+        data = (rows.indptr, rows.indices, rows.data, labels.indptr, labels.indices, n_labels)
+        dual = zero_dual(labels)
+
+        def rounds(weights: WeightRows, l1: np.float32, limit: int, grows: bool) -> tuple[int, WeightRows]:
+            best = share_right(held_out, *data, l1, weights) if not grows else -1.0
+            best_number = 0 if len(held_out) else limit
+            for number in range(1, limit + 1):
+                weights = play_round(random.permutation(players), *data, l1, self.cost, grows, dual, weights)
                 right = share_right(held_out, *data, l1, weights)
                 progress.advance(held_out=right)
-                best, since_best = max(best, right), 0 if right > best else since_best + 1
-                if n_held_out and since_best == self.patience:
+                if right > best and len(held_out):
+                    best, best_number = right, number
+                if number - best_number >= self.patience:
                     break
-            for _ in range(self.last_rounds):
-                weights = play_round(random.permutation(everyone), *data, l1, self.cost, True, dual, weights)
-                progress.advance()
-            weights, none = only_support(weights, n_labels, l1), np.float32(0)
-            for _ in range(self.last_rounds):
-                weights = play_round(random.permutation(everyone), *data, none, self.cost, False, dual, weights)
-                progress.advance()
-        self.weights_ = shrunk_matrix(weights, n_labels, 0.0)
+            return best_number, weights
+
+        with_l1, weights = rounds(empty_rows(rows.shape[1]), np.float32(self.l1), most[0], grows=True)
+        weights = only_support(weights, n_labels, np.float32(self.l1))
+        without_l1, weights = rounds(weights, np.float32(0), most[1], grows=False)
+        return (with_l1, without_l1), weights
 
     def _top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         rows = unit_rows(rows)

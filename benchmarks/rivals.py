@@ -134,7 +134,8 @@ def table(cells: list[dict[str, Any]], data: str) -> str:
     lines = [
         f"## {data}",
         "",
-        "| method | seeds | P@1 / P@3 / P@5 | published | difference | PSP@1 / 3 / 5 | train CPU s | predict CPU ms/row | MB |",
+        "| method | seeds | P@1 / P@3 / P@5 | published | difference | PSP@1 / 3 / 5 "
+        "| train CPU s | predict CPU ms/row | MB |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for runs in ordered:

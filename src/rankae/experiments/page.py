@@ -8,17 +8,18 @@ from html import escape
 from rankae.experiments.tables import Grid
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 1100px; margin: 2rem auto;
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 1280px; margin: 2rem auto;
        padding: 0 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap; }
-th.name, td.name, td.words { text-align: left; }
+th { white-space: normal; vertical-align: bottom; } th.name, td.name, td.words { text-align: left; }
 td.words { white-space: normal; }
 th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-visible { outline: 2px solid #0072B2; }
 th[aria-sort=ascending] button::after { content: " ▲"; } th[aria-sort=descending] button::after { content: " ▼"; }
 tbody tr:hover { background: #f3f7fb; } td.best { font-weight: 700; }
-.plots { display: flex; flex-wrap: wrap; gap: 1rem; } .plots svg { max-width: 100%; height: auto; }
+.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr)); gap: 1rem; }
+.plots svg { width: 100%; max-width: 640px; height: auto; }
 p.note { color: #444; max-width: 75ch; }
 """
 

@@ -68,7 +68,7 @@ def scatter_chart(points: Sequence[Line], title: str, x_label: str, y_label: str
         place, anchor = _free_place(x, y, 6.2 * len(point.name), taken)
         taken.append(place)
         text_x = place[0] if anchor == "start" else place[2]
-        parts.append(_text(text_x, place[3] - 3, point.name, size=11, anchor=anchor, colour=_colour(point)))
+        parts.append(_text(text_x, place[3] - 3, point.name, size=11, anchor=anchor))
     return panel.finished(parts, [])
 
 
@@ -277,12 +277,10 @@ def _box(line: Line, x: float, y: float, width: float, height: float, hint: str)
     return plain if line.style < len(COLOURS) else f'{plain}{frame} fill="url(#stripes)" pointer-events="none"/>'
 
 
-def _text(
-    x: float, y: float, text: str, size: int = 12, anchor: str = "start", weight: str = "normal", colour: str = INK
-) -> str:
+def _text(x: float, y: float, text: str, size: int = 12, anchor: str = "start", weight: str = "normal") -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" font-weight="{weight}"'
-        f' fill="{colour}">{escape(text)}</text>'
+        f' fill="{INK}">{escape(text)}</text>'
     )
 
 

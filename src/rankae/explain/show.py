@@ -102,7 +102,7 @@ def html_explanation(explanation: Explanation, title: str, curves: Sequence[Dele
             )
             lines = [
                 Line("words named by the explanation", curve.deleted, curve.named),
-                Line("random words", curve.deleted, curve.random, low, high, style=1),
+                Line("random words, ± standard deviation", curve.deleted, curve.random, low, high, style=1),
             ]
             plots.append(line_chart(lines, f"Label: {curve.label}", "words deleted", "score of the label"))
         sections.append(html_plots("Is it true to the model? Score as words are deleted", plots))
@@ -128,7 +128,8 @@ _STYLE = """
   cursor: pointer; } #labels button[aria-checked=true] { background: #222; color: #fff; }
 #document { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.9; max-width: 80ch; }
 #document span { border-radius: 3px; padding: 1px 2px; } #document span.falls { text-decoration: underline; }
-table th, #strongest td { text-align: left; } #strongest i { display: inline-block; height: .7em; }
+table th, #strongest td { text-align: left; } #strongest td:nth-child(2) { text-align: right; }
+#strongest i { display: inline-block; height: .7em; }
 """
 
 _SCRIPT = """

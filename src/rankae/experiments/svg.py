@@ -128,8 +128,9 @@ class _Panel:
         ys = [y for y in ys if not math.isnan(y)] or [0.0]
         low, high = (min(0.0, *ys), max(0.0, *ys)) if from_zero else (min(ys), max(ys))
         gap = 0.06 * (high - low) or 1.0
-        # Bars stand on 0, so an axis that has nothing beyond 0 ends there.
-        low, high = (end if from_zero and end == 0 else end + by for end, by in ((low, -gap), (high, gap)))
+        # An axis that has nothing beyond 0 ends there: bars stand on it, and a loss or a share below 0 means nothing.
+        low = low - gap if low < 0 else max(0.0, low - gap)
+        high = high + gap if high > 0 else min(0.0, high + gap)
         if log_y:
             self.y_low, self.y_high = _log(min(ys)) - 0.15, _log(max(ys)) + 0.15
             self.y_ticks = _log_ticks(self.y_low, self.y_high)

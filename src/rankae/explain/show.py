@@ -19,9 +19,14 @@ RISES, FALLS = "0,114,178", "213,94,0"  # Okabe and Ito's blue and vermillion
 _WEAKEST = 0.05  # a word with less than this share of the strongest one's weight stays plain
 
 MEANINGS = {
-    "removal": "a word's weight is how far the label's score falls when the word is taken out of the document",
-    "contribution": "a word's weight is its summand of the label's score; the base is the score without any word",
+    "removal": "A word's weight is how far the label's score falls when the word is taken out of the document.",
+    "contribution": "A word's weight is its summand of the label's score; the base is the score without any word.",
 }
+HOW_COLOURED = "Blue words raise it, underlined orange ones lower it."
+OF_ATTENTION = (
+    "A word's weight is its channel attention, summed over channels: how much of the word the network lets through, "
+    "whatever the label. Colours run from the document's least attended word to its most."
+)
 
 
 def colours(weights: np.ndarray) -> list[float]:
@@ -59,6 +64,7 @@ def html_explanation(explanation: Explanation, title: str, curves: Sequence[Dele
         {
             "name": name,
             "score": f"{score:.3f}",
+            "meaning": f"{MEANINGS[explanation.view]} {HOW_COLOURED}",
             "weights": [round(float(w), 4) for w in weights],
             "shares": colours(weights),
         }
@@ -66,11 +72,22 @@ def html_explanation(explanation: Explanation, title: str, curves: Sequence[Dele
             explanation.labels, explanation.scores, explanation.contributions.T, strict=True
         )
     ]
+    if explanation.base is not None:
+        for view, base in zip(views, explanation.base, strict=True):
+            view["base"] = round(float(base), 4)
     if explanation.attention is not None:
         gates = explanation.attention
         shown = colours((gates - gates.min()) / max(float(np.ptp(gates)), 1e-9)) if len(gates) else []
         weights = [round(float(g), 4) for g in gates]
-        views.append({"name": "channel attention", "score": "all labels", "weights": weights, "shares": shown})
+        views.append(
+            {
+                "name": "channel attention",
+                "score": "all labels",
+                "meaning": OF_ATTENTION,
+                "weights": weights,
+                "shares": shown,
+            }
+        )
     buttons = "".join(
         f'<button type="button" role="radio" aria-checked="{"true" if i == 0 else "false"}" data-view="{i}">'
         f"{escape(view['name'])} <small>{escape(view['score'])}</small></button>"
@@ -85,10 +102,9 @@ def html_explanation(explanation: Explanation, title: str, curves: Sequence[Dele
     # A "<" inside the data could end the script: written as an escape it means the same to JSON and nothing to HTML.
     data = json.dumps({"views": views, "words": explanation.words}).replace("<", "\\u003c")
     sections = [
-        html_note(
-            f"Choose a label: {MEANINGS[explanation.view]}. Blue words raise it, underlined orange ones lower it."
-        ),
+        html_note("Choose a label to see which words made its score."),
         f'<div id="labels" role="radiogroup" aria-label="label">{buttons}</div>',
+        f'<p class="note" id="meaning" aria-live="polite">{escape(MEANINGS[explanation.view])} {HOW_COLOURED}</p>',
         f'<p id="document">{pieces}</p>',
         '<div class="scroll"><table><thead><tr><th>word</th><th>weight</th><th></th></tr></thead>'
         f'<tbody id="strongest">{_strongest_rows(explanation)}</tbody></table></div>',
@@ -138,6 +154,7 @@ const blue = "0,114,178", orange = "213,94,0", spans = [...document.querySelecto
 const buttons = [...document.querySelectorAll("#labels button")], table = document.getElementById("strongest");
 function show(number) {
   const view = found.views[number];
+  document.getElementById("meaning").textContent = view.meaning;
   buttons.forEach((button, i) => {
     button.setAttribute("aria-checked", i === number);
     button.tabIndex = i === number ? 0 : -1;
@@ -157,6 +174,10 @@ function show(number) {
     for (const content of [found.words[word], view.weights[word].toFixed(4), bar]) row.insertCell().append(content);
     return row;
   }));
+  if ("base" in view) {
+    const row = table.insertRow();
+    for (const content of ["base, without any word", view.base.toFixed(4), ""]) row.insertCell().append(content);
+  }
 }
 buttons.forEach((button, i) => {
   button.addEventListener("click", () => show(i));

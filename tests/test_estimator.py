@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rankae import RankAE
+from rankae import RankAE, load
 from rankae.errors import DataError, RankaeError
 
 TEXTS = [f"{a} {b} thing{i % 7}" for i in range(15) for a in ("red", "green", "blue") for b in ("apple", "car", "wine")]
@@ -202,3 +202,37 @@ def test_real_data_is_learnt_with_no_option(real_data, name):
     test = test.aligned_to(model.classes_.tolist()) if train.label_names else test
     columns, _ = model.top_columns(test.with_features(model.n_features_in_).rows, 5)
     assert evaluate(columns, test.labels)["P@1"] > {"bibtex": 63.0, "mediamill-disc3": 75.0}[name]
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+@pytest.mark.parametrize("tables", ["float16", "int8"])
+def test_a_shrunk_model_answers_almost_alike_and_can_be_saved_and_trained(tmp_path, preset, tables):
+    own = {"choose": False, "network": 1, "ridge": 1.0} if preset == "default" else {"code_size": 8}
+    model = RankAE(preset, word_size=8, epochs=2, ngrams=(1, 1), **own).fit(TEXTS, TAGS)
+    small = model.shrunk(tables)
+    np.testing.assert_allclose(small.decision_function(TEXTS), model.decision_function(TEXTS), atol=0.1, rtol=0.05)
+    for name in ("once", "twice"):  # what is loaded is as small as what was saved
+        small.save(tmp_path / name)
+        again = load(tmp_path / name)
+        np.testing.assert_allclose(again.decision_function(TEXTS), small.decision_function(TEXTS), rtol=1e-4, atol=1e-4)
+        small = again
+    sizes = [(tmp_path / name / "model.safetensors").stat().st_size for name in ("once", "twice")]
+    assert sizes[0] == sizes[1]
+    small.partial_fit(TEXTS, TAGS)
+    assert small.predict_top(TEXTS, 1)[0].shape == (len(TEXTS), 1)
+
+
+@pytest.mark.parametrize("preset", ["fast", "paper"])
+def test_an_index_gives_the_labels_that_a_look_at_all_gives(tmp_path, preset):
+    pytest.importorskip("usearch")
+    model = RankAE(preset, code_size=4, ngrams=(1, 1)).fit(TEXTS, TAGS)
+    names, scores = model.predict_top(TEXTS, 2)
+    for X in (None, TEXTS):
+        assert model.build_index(X, k=2)["recall@2"] >= 0.95
+    model.save(tmp_path / "indexed")
+    for indexed in (model, load(tmp_path / "indexed"), model.shrunk("float32")):
+        found = indexed.predict_top(TEXTS, 2)
+        np.testing.assert_allclose(found[1], scores, rtol=1e-3, atol=1e-4)
+        assert found[0].shape == names.shape
+    model.drop_index()
+    np.testing.assert_array_equal(model.predict_top(TEXTS, 2)[0], names)

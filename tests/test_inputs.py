@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from rankae.errors import DataError
-from rankae.inputs import is_text, label_matrix, name_array
+from rankae.inputs import is_text, label_matrix, name_array, unit_rows
 
 INDICATOR = [[1, 0, 1], [0, 0, 0], [0, 1, 0]]
 
@@ -149,3 +149,20 @@ def test_name_array_of_integers_is_an_integer_array():
 )
 def test_is_text(rows, text):
     assert is_text(rows) is text
+
+
+def test_unit_rows_have_length_one_and_sorted_columns_and_leave_the_users_matrix_alone():
+    rows = sp.csr_matrix(([3.0, 4.0, 0.0], [2, 0, 1], [0, 2, 2, 3]), shape=(3, 3))
+    given = rows.copy()
+    found = unit_rows(rows)
+    np.testing.assert_allclose(found.toarray(), [[0.8, 0, 0.6], [0, 0, 0], [0, 0, 0]])
+    assert found.dtype == np.float32
+    assert found.indices.tolist() == [0, 2, 1]
+    assert rows.indices.tolist() == given.indices.tolist()
+
+
+def test_rows_that_are_so_already_are_not_copied():
+    rows = sp.csr_matrix(np.eye(3, dtype=np.float32))
+    assert unit_rows(rows) is rows
+    empty = sp.csr_matrix((2, 3), dtype=np.float32)
+    assert unit_rows(empty) is empty

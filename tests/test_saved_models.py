@@ -21,4 +21,4 @@ def test_an_old_model_still_answers(folder):
     expected = json.loads((folder / "expected.json").read_text())
     names, scores = load(folder / "model").predict_top(TEXTS, 3)
     assert names.tolist() == expected["names"]
-    np.testing.assert_allclose(scores, expected["scores"], atol=1e-4)
+    np.testing.assert_allclose(scores, expected["scores"], rtol=1e-5, atol=1e-4)

@@ -89,14 +89,14 @@ class LabelRanker(BaseEstimator):
 
     def top_columns(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """As `predict_top`, with label columns in place of names."""
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         if k < 1:
             raise DataError(f"k must be at least 1, but it is {k}")
         return self._answer(self._rows(X), min(k, len(self.classes_)))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of all labels, rows x labels. For large label sets use `predict_top`."""
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         rows = self._rows(X)
         n, labels = _length(rows), len(self.classes_)
         if n * labels > MOST_DENSE_CELLS:
@@ -109,7 +109,7 @@ class LabelRanker(BaseEstimator):
 
     def predict(self, X: Any) -> Any:
         """Labels of each row, in the form in which `fit` was given them."""
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         rows = self._rows(X)
         if self.kind_ == "single":
             return self.classes_[self._answer(rows, 1)[0][:, 0]]
@@ -138,7 +138,7 @@ class LabelRanker(BaseEstimator):
 
     def save(self, path: str | Path, **facts: Any) -> None:
         """Write the model folder (see `rankae.model_file`); `facts` such as metrics are kept in model.json."""
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         settings, arrays = self._state()
         arrays = arrays | {"training.label_counts": self.label_counts_}
         tables, text = {"labels": self.classes_.tolist()}, None
@@ -194,6 +194,10 @@ class LabelRanker(BaseEstimator):
             model.text_ = TextFeatures.from_state(settings["text"], text_arrays, model_file.tables["words"])
         model._restore(settings["state"], {n: v for n, v in arrays.items() if not n.startswith(("text.", "training."))})
         return model
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "classes_"):  # scikit-learn's own check takes longer than some answers do
+            check_is_fitted(self, "classes_")
 
     def _answer(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         """`_top`, with an empty answer to no rows, so that no method need provide for it."""

@@ -13,6 +13,8 @@ from rankae.errors import DataError
 
 TargetKind = Literal["indicator", "lists", "single"]
 
+_LENGTH_TOLERANCE = 1e-5  # float32 rows that were scaled to length 1 before are nearer to it than this
+
 
 @dataclass(frozen=True)
 class Targets:
@@ -132,3 +134,16 @@ def _sorted_names(names: Iterable[Hashable]) -> list[Hashable]:
         return sorted(names)  # type: ignore[type-var]
     except TypeError:
         return sorted(names, key=lambda name: (type(name).__name__, repr(name)))
+
+
+def unit_rows(rows: sp.csr_matrix) -> sp.csr_matrix:
+    """Rows of length 1 with sorted columns, float32; the matrix itself if it is so already."""
+    sizes = np.diff(rows.indptr)
+    filled = sizes > 0
+    lengths = np.sqrt(np.add.reduceat(np.square(rows.data, dtype=np.float64), rows.indptr[:-1][filled]))
+    if rows.has_sorted_indices and rows.dtype == np.float32 and np.all(np.abs(lengths - 1) < _LENGTH_TOLERANCE):
+        return rows
+    data = (rows.data / np.repeat(np.where(lengths > 0, lengths, 1), sizes[filled])).astype(np.float32)
+    scaled = sp.csr_matrix((data, rows.indices.copy(), rows.indptr), shape=rows.shape)
+    scaled.sort_indices()
+    return scaled

@@ -11,8 +11,8 @@ import pytest
 from rankae.cli.lazy_group import COMMANDS, Unopened
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "docs" / "getting-started.md", ROOT / "docs" / "your-own-data.md"]
-COMMAND = re.compile(r"(?:^ {4}|`|\| )(rankae (?:[a-z]|--)[^`#|\n]*)", re.MULTILINE)
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("getting-started", "your-own-data", "prediction"))]
+COMMAND = re.compile(r"(?:^ {4}(?:\$ )?|`|\| )(rankae (?:[a-z]|--)[^`#|\n]*)", re.MULTILINE)
 
 
 def _commands() -> list[tuple[str, str]]:

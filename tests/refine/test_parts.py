@@ -64,11 +64,48 @@ def test_neighbours_are_the_rows_of_largest_cosine_and_not_the_row_itself(data):
         nearest = np.argsort(-similarity, axis=1)[:, :5]
         weight = np.take_along_axis(similarity, nearest, axis=1)
         votes = np.stack([w @ labels[n].toarray() for w, n in zip(weight, nearest, strict=True)]) / 5
-        np.testing.assert_allclose(part.read(rows, honest=honest).values.toarray(), votes, atol=1e-5)
+        reading = part.read(rows, honest=honest)
+        found = sp.csr_matrix((reading.values, reading.columns, reading.starts), shape=votes.shape)
+        np.testing.assert_allclose(found.toarray(), votes, atol=1e-5)
+        assert found.has_sorted_indices
+
+
+def test_of_neighbours_that_are_equally_near_those_with_the_earlier_words_count():
+    rows = sp.csr_matrix(np.eye(3, dtype=np.float32)[[2, 2, 1, 1, 0, 0]])
+    labels = sp.csr_matrix(np.eye(6, dtype=np.float32))
+    asked = sp.csr_matrix(np.array([[0, 1, 1], [1, 1, 1], [0, 0, 0]], dtype=np.float32))
+    part = Neighbours(rows, labels, count=3)
+    assert part.nearest(asked)[0].tolist() == [[2, 3, 0], [4, 5, 2], [-1, -1, -1]]
+
+
+def test_few_postings_among_many_rows_are_added_up_alike():
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random((3000, 200)) < 0.025, rng.normal(0, 1, (3000, 200)), 0).astype(np.float32)
+    rows = sp.csr_matrix(dense)
+    part = Neighbours(rows, sp.csr_matrix((3000, 1), dtype=np.float32), count=4)
+    asked = rows[:50]  # most have so few postings that only the rows which they touch are looked at
+    postings = np.diff(part.post_weights.starts)
+    few = [postings[asked[i].indices].sum() * 8 <= 3000 for i in range(50)]
+    assert 0 < sum(few) < 50
+    found, cosine = part.nearest(asked)
+    exact = np.sort((asked @ rows.T).toarray(), axis=1)[:, ::-1][:, :4]
+    np.testing.assert_allclose(cosine, np.maximum(exact, 0), atol=1e-5)
+    assert np.all((found >= 0) == (exact > 0))
+
+
+@pytest.mark.parametrize("precision", ["float16", "int8"])
+def test_small_postings_vote_almost_alike(data, precision):
+    rows, labels = data
+    part = Neighbours(rows, labels)
+    small = part.shrunk(precision)
+    assert small.post_rows.dtype == np.uint16
+    np.testing.assert_allclose(small.nearest(rows)[1], part.nearest(rows)[1], atol=0.02)
+    again = Neighbours.from_state(*small.state())
+    np.testing.assert_array_equal(again.nearest(rows)[1], small.nearest(rows)[1])
 
 
 def test_sparse_reading_pads_what_it_cannot_fill():
-    reading = SparseReading(sp.csr_matrix(np.array([[0, 3, 1], [0, 0, 0]], dtype=np.float32)))
+    reading = SparseReading(np.array([0, 2, 2]), np.array([1, 2], np.int32), np.array([3, 1], np.float32))
     assert reading.propose(3).tolist() == [[1, 2, -1], [-1, -1, -1]]
 
 
@@ -174,6 +211,18 @@ def test_a_combined_score_is_how_likely_a_label_is():
     for low, high in ((0.1, 0.3), (0.4, 0.6), (0.7, 0.9)):
         of = (found >= low) & (found < high)
         assert right[of].mean() == pytest.approx(found[of].mean(), abs=0.06)
+
+
+def test_the_combiner_judges_in_one_loop_as_it_scores_evidence():
+    rng = np.random.default_rng(0)
+    shortlist = Shortlist.union([rng.integers(-1, 9, (20, 5)).astype(np.int32), np.full((20, 1), -1, np.int32)])
+    opinions = [rng.normal(0, 1, len(shortlist.columns)).astype(np.float32) for _ in range(2)]
+    counts, nearest = rng.integers(0, 50, 9).astype(np.float32), rng.random(20, np.float32)
+    seen = evidence(shortlist, opinions, counts, nearest)
+    combiner = Combiner.train(shortlist, seen, (opinions[0] > 0.5).astype(np.float32), most_steps=20)
+    np.testing.assert_allclose(
+        combiner.judge(shortlist, opinions, counts, nearest), combiner.scores(seen), rtol=1e-4, atol=1e-4
+    )
 
 
 def test_evidence_of_rows_without_candidates_is_empty():

@@ -17,6 +17,8 @@ COMMANDS = {
     "predict": ("rankae.cli.predict:predict", "Predict labels for new rows, as a stream."),
     "tune": ("rankae.cli.tune:tune", "Search for better settings, then train with them on everything."),
     "explain": ("rankae.cli.explain:explain", "Show which words speak for a row's labels."),
+    "index": ("rankae.cli.index:index", "Index a model's labels, for very many of them."),
+    "shrink": ("rankae.cli.shrink:shrink", "Write a smaller copy of a model, and what that costs."),
     "compare": ("rankae.cli.compare:compare", "Compare methods on data sets, with times and seeds."),
     "noise": ("rankae.cli.noise:noise", "Compare methods on training labels that go missing or wrong."),
     "ablate": ("rankae.cli.ablate:ablate", "Take Rank-AE apart: what does each part contribute?"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
@@ -79,14 +79,10 @@ def map_arrays(path: Path) -> dict[str, np.ndarray]:
         if size < 8 or length > min(size - 8, MOST_HEADER_BYTES):
             raise ValueError("the header does not fit")
         header = json.loads(file.read(length))
-    start = 8 + length
-    if size == start:  # an empty region cannot be mapped
-        region = np.empty(0, dtype=np.uint8)
-    else:
-        region = np.memmap(path, dtype=np.uint8, mode="c", offset=start, shape=(size - start,)).view(np.ndarray)
-    header.pop("__metadata__", None)
-    _check_tiling([entry["data_offsets"] for entry in header.values()], size - start)
-    return {name: _view(region, entry) for name, entry in header.items()}
+        start = 8 + length
+        header.pop("__metadata__", None)
+        _check_tiling([entry["data_offsets"] for entry in header.values()], size - start)
+        return {name: _mapped(file, start, entry) for name, entry in header.items()}
 
 
 def _check_tiling(offsets: list[list[int]], size: int) -> None:
@@ -100,10 +96,13 @@ def _check_tiling(offsets: list[list[int]], size: int) -> None:
         raise ValueError("the arrays do not end where the file ends")
 
 
-def _view(region: np.ndarray, entry: dict[str, Any]) -> np.ndarray:
+def _mapped(file: BinaryIO, start: int, entry: dict[str, Any]) -> np.ndarray:
+    """One array. Each has a mapping of its own: scipy copies arrays that are a small part of a larger one."""
     first, last = entry["data_offsets"]
     dtype, shape = np.dtype(DTYPES[entry["dtype"]]), tuple(entry["shape"])
     if any(side < 0 for side in shape) or math.prod(shape) * dtype.itemsize != last - first:
         raise ValueError("an array is not as long as its shape says")
-    array = region[first:last].view(dtype).reshape(shape)
+    if first == last:  # nothing cannot be mapped
+        return np.empty(shape, dtype)
+    array = np.memmap(file, dtype, mode="c", offset=start + first, shape=shape).view(np.ndarray)
     return array if array.flags.aligned else array.copy()

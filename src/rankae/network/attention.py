@@ -29,15 +29,15 @@ class DualAttention(nn.Module):
             return self._scaled(weighted_sum(vectors, bags), bags)
         return self._scaled(dual_attention(vectors, self.F1, self.F2, bags), bags)
 
-    def gates(self, table: Tensor, both_signs: bool) -> Tensor | None:
-        """What the gate needs of each word of the vocabulary, for a network that no longer changes."""
+    def gates(self, table: Tensor) -> WordGates | None:
+        """For a network that no longer changes; None if there is no gate, or it runs on another device."""
         if self.F1 is None or self.F2 is None or table.device.type != "cpu":
             return None
-        return fused.word_gates(table, self.F1, self.F2, both_signs)
+        return WordGates(table.detach(), self.F1.detach(), self.F2.detach())
 
-    def pool_with(self, gates: Tensor, table: Tensor, bags: Bags) -> Tensor:
-        """As `forward`, from gates that were computed before."""
-        return self._scaled(fused.gated_sum(table, gates, bags), bags)
+    def pool_with(self, gates: WordGates, table: Tensor, bags: Bags) -> Tensor:
+        """As `forward`, from gates of words: `table` has all of them and `bags` their numbers in it."""
+        return self._scaled(fused.gated_sum(table, gates.covering(bags), bags), bags)
 
     def attend(self, V: Tensor) -> Tensor:
         """M = V' * A for tokens that some other encoder has read, [..., C]."""
@@ -49,3 +49,29 @@ class DualAttention(nn.Module):
         if self.pooling == "sum":
             return total
         return total / bags.row_lengths.clamp(min=1)[:, None]
+
+
+class WordGates:
+    """What the gate needs of each word, computed when the word is first met: most of a vocabulary never is, and a
+    server need not wait for it."""
+
+    def __init__(self, table: Tensor, F1: Tensor, F2: Tensor) -> None:
+        self._table, self._F1, self._F2 = table, F1, F2
+        self._reserve(1)
+
+    def covering(self, bags: Bags) -> Tensor:
+        """Gates by sign, word and channel, filled in for the words of these bags."""
+        signs = 2 if bags.has_negative_weights else 1
+        if len(self._gates) < signs:
+            self._reserve(signs)
+        words = bags.words.long()
+        fresh = words[~self._known[words]]
+        if len(fresh):
+            fresh = fresh.unique()
+            self._gates[:, fresh] = fused.word_gates(self._table[fresh], self._F1, self._F2, len(self._gates) == 2)
+            self._known[fresh] = True
+        return self._gates
+
+    def _reserve(self, signs: int) -> None:
+        self._gates = self._table.new_empty(signs, *self._table.shape)  # memory that nobody writes to is not taken
+        self._known = torch.zeros(len(self._table), dtype=torch.bool)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import asdict
 from typing import Any, Self, TypeAlias
 
@@ -19,12 +20,14 @@ import torch
 from torch import Tensor, nn
 
 from rankae.network.architecture import Architecture
+from rankae.network.attention import WordGates
 from rankae.network.bags import Bags
 from rankae.network.bilstm import DocumentEmbedding, Documents
 from rankae.network.feature_embedding import FeatureEmbedding
 from rankae.network.label_decoder import LabelDecoder
 from rankae.network.label_encoder import LabelEncoder
-from rankae.network.top_k import top_k
+from rankae.network.label_index import ExactIndex, UsearchIndex
+from rankae.network.table import Table, packed, unpacked
 
 Rows: TypeAlias = sp.csr_matrix | Sequence[np.ndarray]
 Batch: TypeAlias = Bags | Documents
@@ -34,10 +37,13 @@ class RankNetwork(nn.Module):
     """F, E and D, and what a model does with them once they are trained.
 
     history : one dict of figures for each epoch of training.
+    index : over D's labels, if one was built; further training drops it.
+    precision : of the tables in the model file; in memory they are float32.
     """
 
-    _gates: Tensor | None
+    _gates: WordGates | None
     _folded: tuple[np.ndarray, np.ndarray] | None
+    index: UsearchIndex | None
 
     def __init__(self, shape: Architecture) -> None:
         super().__init__()
@@ -46,6 +52,7 @@ class RankNetwork(nn.Module):
         self.E = LabelEncoder(shape.labels, shape.code_size, shape.activation)
         self.D = LabelDecoder(shape.code_size, shape.labels, shape.activation)
         self.history: list[dict[str, Any]] = []
+        self.precision = "float32"
         self._forget_constants()
 
     @property
@@ -77,15 +84,31 @@ class RankNetwork(nn.Module):
     @torch.no_grad()
     def top(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k best labels of every row, best first: int32 columns and float32 scores."""
-        codes = self.codes(rows)
-        if self.shape.activation == "linear":
-            columns, scores = top_k(codes, *self.folded_decoder(), k)
-        else:
-            hidden = self.D.hidden(torch.from_numpy(codes).to(self.device))
-            columns, scores = top_k(_array(hidden), _array(self.D.label_vectors), _array(self.D.label_bias), k)
+        index = self.index or ExactIndex(*self.decoder())
+        columns, scores = index.search(self.codes_for_decoder(rows), k)
         if self.shape.scores == "sigmoid":
             scores = 1 / (1 + np.exp(-scores))
         return columns, scores
+
+    def decoder(self) -> tuple[np.ndarray, np.ndarray]:
+        """The table and the bias of labels that `codes_for_decoder` are held against."""
+        if self.shape.activation == "linear":
+            return self.folded_decoder()
+        return _array(self.D.label_vectors), _array(self.D.label_bias)
+
+    def codes_for_decoder(self, rows: Rows) -> np.ndarray:
+        return self._as_decoder_reads(self.codes(rows))
+
+    @torch.no_grad()
+    def codes_of_labels(self, labels: sp.csr_matrix) -> np.ndarray:
+        """For the decoder, codes of rows that carry these labels: E's, which F's are trained to be."""
+        return self._as_decoder_reads(_array(self.E(Bags.from_csr(labels).to(self.device))))
+
+    @torch.no_grad()
+    def _as_decoder_reads(self, codes: np.ndarray) -> np.ndarray:
+        if self.shape.activation == "linear":
+            return codes
+        return _array(self.D.hidden(torch.from_numpy(codes).to(self.device)))
 
     def folded_decoder(self) -> tuple[np.ndarray, np.ndarray]:
         """A linear D as one table [L, h] and one bias [L]: score = table @ code + bias."""
@@ -98,19 +121,39 @@ class RankNetwork(nn.Module):
 
     def arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Parameters by name, and the settings that `from_arrays` needs besides them."""
-        return {name: value.cpu().numpy() for name, value in self.state_dict().items()}, asdict(self.shape)
+        arrays: dict[str, Any] = {name: value.cpu().numpy() for name, value in self.state_dict().items()}
+        settings = asdict(self.shape)
+        if self.precision != "float32":
+            settings["precision"] = self.precision
+            arrays |= {n: Table.at(self.precision, v) for n, v in arrays.items() if n.endswith("_vectors")}
+        if self.index is not None:
+            arrays |= {f"index.{name}": value for name, value in self.index.arrays().items()}
+        return packed(arrays), settings
+
+    def shrunk(self, precision: str) -> RankNetwork:
+        """A network whose tables hold what a file of this precision can."""
+        small = copy(self)
+        small.precision = precision
+        return RankNetwork.from_arrays(*small.arrays())
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> Self:
         """The network that `arrays` came from. They are used in place, so a network from mapped files cannot be trained
         before it is copied."""
+        shape = {name: value for name, value in settings.items() if name != "precision"}
+        index = {n.removeprefix("index."): v for n, v in arrays.items() if n.startswith("index.")}
+        arrays = unpacked({name: value for name, value in arrays.items() if not name.startswith("index.")})
         with torch.device("meta"):
-            network = cls(Architecture(**settings))
+            network = cls(Architecture(**shape))
+        network.precision = settings.get("precision", "float32")
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The given NumPy array is not writable")
             values = {name: torch.from_numpy(np.asarray(value)) for name, value in arrays.items()}
         network.load_state_dict(values, assign=True)
-        return network.eval()
+        network.eval()
+        if index:
+            network.index = UsearchIndex.restore(index, *network.decoder())
+        return network
 
     # Tables that stay the same until training goes on ----------------------------------------------------------
 
@@ -119,7 +162,7 @@ class RankNetwork(nn.Module):
         return super().train(mode)
 
     def _forget_constants(self) -> None:
-        self._gates = self._folded = None
+        self._gates = self._folded = self.index = None
 
     def _codes(self, rows: Rows) -> Tensor:
         if not isinstance(self.F, FeatureEmbedding):
@@ -127,9 +170,7 @@ class RankNetwork(nn.Module):
         if self.training:
             return self.F(Bags.from_csr(rows).to(self.device))
         table, attention, bags = self.F.word_vectors, self.F.attention, Bags.by_row_only(rows).to(self.device)
-        signs = 2 if bags.has_negative_weights else 1
-        if self._gates is None or len(self._gates) < signs:
-            self._gates = attention.gates(table, both_signs=signs == 2)
+        self._gates = self._gates or attention.gates(table)
         if self._gates is None:  # there is no channel attention, or it runs on another device
             return self.F.FC(attention(table, bags))
         return self.F.FC(attention.pool_with(self._gates, table, bags))

@@ -12,9 +12,11 @@ from typing import Self
 
 import numpy as np
 import torch
+from numba import njit
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
+from rankae.network.kernels.threads import across_threads
 from rankae.refine.shortlist import Shortlist
 from rankae.training.schedule import learning_rate_factor
 
@@ -45,6 +47,11 @@ class Combiner:
         self.weights = {
             "d": np.zeros((), np.float32)
         } | weights  # the first models that were saved ranked, and had no d
+        # An evidence that hardly varied in training is worth millions of units when it does: float32 would then have
+        # no digits left for the others.
+        exact = {name: value.astype(np.float64) for name, value in self.weights.items()}
+        B = np.ascontiguousarray(exact["B"].T)
+        self._exact = exact["mean"], exact["deviation"], exact["a"], B, exact["b"], exact["c"], float(exact["d"])
 
     @classmethod
     def train(
@@ -104,6 +111,40 @@ class Combiner:
         hidden += w["b"]
         np.maximum(hidden, 0, out=hidden)
         return u @ w["a"] + hidden @ w["c"] + w["d"]
+
+    def judge(
+        self, shortlist: Shortlist, opinions: list[np.ndarray], label_counts: np.ndarray, nearest: np.ndarray
+    ) -> np.ndarray:
+        """`scores` of the `evidence` of these opinions, in one loop that holds the evidence of one entry at a time."""
+        out = np.empty(len(shortlist.columns), dtype=np.float32)
+        asked = shortlist.starts, shortlist.columns, np.stack(opinions), label_counts, nearest
+        across_threads(_judge, *asked, *self._exact, out)
+        return out
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _judge(first, last, starts, columns, said, label_counts, nearest, mean, deviation, a, B, b, c, d, out):
+    parts = len(said)
+    best, u, hidden = np.empty(parts, np.float32), np.empty_like(a), np.empty_like(b)
+    for i in range(first, last):
+        for p in range(parts):
+            best[p] = -np.inf
+            for t in range(starts[i], starts[i + 1]):
+                best[p] = max(best[p], said[p, t])
+        for t in range(starts[i], starts[i + 1]):
+            for p in range(parts):
+                u[2 * p], u[2 * p + 1] = said[p, t], said[p, t] - best[p]
+            u[2 * parts], u[2 * parts + 1] = np.log1p(label_counts[columns[t]]), nearest[i]
+            total = d
+            hidden[:] = b
+            for f in range(len(u)):
+                value, row = (u[f] - mean[f]) / deviation[f], B[f]
+                total += a[f] * value
+                for j in range(len(hidden)):
+                    hidden[j] += row[j] * value
+            for j in range(len(hidden)):
+                total += c[j] * max(hidden[j], 0.0)
+            out[t] = total
 
 
 def _entries(shortlist: Shortlist, rows: np.ndarray) -> Tensor:

@@ -7,15 +7,19 @@ score       what the combiner makes of the opinions
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.network.kernels.sparse_product import sparse_product
+from rankae.network.label_index import UsearchIndex
+from rankae.network.table import Table, packed, unpacked
 from rankae.refine.code import CodePart
 from rankae.refine.combine import Combiner, evidence
 from rankae.refine.neighbours import Neighbours, VoteReading
+from rankae.refine.ranker_weights import RankerWeights
 from rankae.refine.rankers import Rankers
 from rankae.refine.readings import CodeReading, Reading
 from rankae.refine.shortlist import Shortlist
@@ -65,8 +69,10 @@ class Parts:
     proposed: int = 40
     network: NetworkPart | None = None
     neighbours: Neighbours | None = None
-    rankers: Rankers | None = None
+    rankers: Rankers | RankerWeights | None = None
     combiner: Combiner | None = None
+    index: UsearchIndex | None = None  # over the code's labels; without one, all of them are looked at
+    _prepared: tuple[Rankers, RankerWeights] | None = field(default=None, init=False, repr=False, compare=False)
 
     def only(self, names: list[str]) -> Parts:
         """These parts, without a combiner."""
@@ -81,8 +87,8 @@ class Parts:
 
     def readings(self, rows: sp.csr_matrix) -> dict[str, Reading]:
         """What the parts that can propose labels say of some rows."""
-        proposers = (self.code, self.network, self.neighbours)
-        return {part.name: part.read(rows) for part in proposers if part is not None}
+        found: dict[str, Reading] = {"code": self._read_code(rows)}
+        return found | {part.name: part.read(rows) for part in (self.network, self.neighbours) if part is not None}
 
     def opinions(self, rows: sp.csr_matrix) -> Opinions:
         readings = self.readings(rows)
@@ -90,7 +96,7 @@ class Parts:
         shortlist = Shortlist.union(list(proposals.values()))
         said = {name: reading.scores(shortlist) for name, reading in readings.items()}
         if self.rankers is not None:
-            said["rankers"] = self.rankers.scores(rows, shortlist)
+            said["rankers"] = self._ranker_weights(self.rankers).scores(rows, shortlist)
         votes = readings.get("neighbours")
         nearest = votes.nearest if isinstance(votes, VoteReading) else np.zeros(rows.shape[0], dtype=np.float32)
         return Opinions(shortlist, said, nearest, proposals)
@@ -98,6 +104,8 @@ class Parts:
     def top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k best labels of each row. Labels beyond the shortlist follow in the order of the code's scores."""
         n = rows.shape[0]
+        if n <= _BLOCK:
+            return self._top(rows, k)
         columns = np.full((n, k), -1, dtype=np.int32)
         scores = np.full((n, k), -np.inf, dtype=np.float32)
         for start in range(0, n, _BLOCK):
@@ -107,13 +115,54 @@ class Parts:
 
     def _top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         if self.combiner is None:
-            return _best_codes(self.code.read(rows), k)
+            return self._read_code(rows).best(k)
         opinions = self.opinions(rows)
-        scores = self.combiner.scores(opinions.evidence(self.label_counts))
+        said = list(opinions.said.values())
+        scores = self.combiner.judge(opinions.shortlist, said, self.label_counts, opinions.nearest)
         columns, best = opinions.shortlist.best(scores, k)
         if k > np.diff(opinions.shortlist.starts).min(initial=k):
-            _fill(columns, best, *_best_codes(self.code.read(rows), min(len(self.label_counts), 2 * k)))
+            _fill(columns, best, *self._read_code(rows).best(min(len(self.label_counts), 2 * k)))
         return columns, best
+
+    def _read_code(self, rows: sp.csr_matrix) -> CodeReading:
+        reading = self.code.read(rows)
+        if self.index is not None:
+            reading.index = self.index
+        return reading
+
+    def _ranker_weights(self, rankers: Rankers | RankerWeights) -> RankerWeights:
+        """The rankers as prediction reads them; prepared once, when they are first asked."""
+        if isinstance(rankers, RankerWeights):
+            return rankers
+        if self._prepared is None or self._prepared[0] is not rankers:
+            self._prepared = rankers, RankerWeights.of(rankers)
+        return self._prepared[1]
+
+    def decoder(self) -> tuple[np.ndarray | Table, np.ndarray]:
+        """The table and the bias of labels that `codes_for_decoder` are held against."""
+        return self.code.label_table, self.code.bias
+
+    def codes_for_decoder(self, rows: sp.csr_matrix) -> np.ndarray:
+        return self.code.read(rows).codes
+
+    def codes_of_labels(self, labels: sp.csr_matrix) -> np.ndarray:
+        """For the decoder, codes of rows that carry these labels, as far as labels alone can tell."""
+        return self.code.read_codes(sparse_product(labels, self.code.label_table)).codes
+
+    def shrunk(self, precision: str) -> Parts:
+        """The same model with tables of float16 or int8."""
+        word_table, label_table = (
+            cast(np.ndarray, Table.at(precision, table)) for table in (self.code.word_table, self.code.label_table)
+        )
+        code = CodePart(word_table, label_table, self.code.bias, self.code.residual)
+        return replace(
+            self,
+            code=code,
+            network=None if self.network is None else self.network.shrunk(precision),
+            neighbours=None if self.neighbours is None else self.neighbours.shrunk(precision),
+            rankers=None if self.rankers is None else self._ranker_weights(self.rankers).shrunk(precision),
+            index=None if self.index is None else self.index.over(label_table, code.bias),
+        )
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         settings: dict[str, Any] = {"proposed": self.proposed, "parts": {}}
@@ -124,22 +173,30 @@ class Parts:
                 arrays |= {f"{part.name}.{name}": value for name, value in own.items()}
         if self.combiner is not None:
             arrays |= {f"combiner.{name}": value for name, value in self.combiner.weights.items()}
-        return settings, arrays
+        if self.index is not None:
+            arrays |= {f"index.{name}": value for name, value in self.index.arrays().items()}
+        return settings, packed(arrays)
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         def own(name: str) -> dict[str, np.ndarray]:
-            return {n.removeprefix(f"{name}."): v for n, v in arrays.items() if n.startswith(f"{name}.")}
+            return unpacked({n.removeprefix(f"{name}."): v for n, v in arrays.items() if n.startswith(f"{name}.")})
 
-        parts = {name: _PARTS[name].from_state(said, own(name)) for name, said in settings["parts"].items()}
+        parts = {name: _kind(name, said).from_state(said, own(name)) for name, said in settings["parts"].items()}
         combiner = Combiner(own("combiner")) if own("combiner") else None
-        return cls(**parts, label_counts=arrays["label_counts"], proposed=settings["proposed"], combiner=combiner)
+        index, code = own("index"), parts["code"]
+        return cls(
+            **parts,
+            label_counts=arrays["label_counts"],
+            proposed=settings["proposed"],
+            combiner=combiner,
+            index=UsearchIndex.restore(index, code.label_table, code.bias) if index else None,
+        )
 
 
-def _best_codes(reading: CodeReading, k: int) -> tuple[np.ndarray, np.ndarray]:
-    from rankae.network.top_k import top_k
-
-    return top_k(reading.codes, reading.table, reading.bias, k)
+def _kind(name: str, settings: dict[str, Any]) -> Any:
+    """The class that a part was saved from: shrunk rankers are kept as prediction reads them."""
+    return RankerWeights if name == "rankers" and "vocabulary" in settings else _PARTS[name]
 
 
 def _fill(columns: np.ndarray, best: np.ndarray, more: np.ndarray, more_scores: np.ndarray) -> None:

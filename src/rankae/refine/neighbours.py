@@ -5,53 +5,150 @@ It finds rare labels that a code of a few hundred numbers has no room for.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from rankae.errors import ModelFileError
 from rankae.model_file import pack_csr, unpack_csr
+from rankae.network.kernels.small_numbers import number
 from rankae.network.kernels.threads import across_threads
+from rankae.network.table import RaggedTable
+from rankae.network.top_k import LANES, any_above
 from rankae.refine.readings import SparseReading
+
+_DENSE = 8  # a row whose words have more postings than 1/8 of the training rows is compared with all of them
 
 
 class VoteReading(SparseReading):
     """Votes, and for each row the cosine of the nearest training row: how far the votes can be trusted."""
 
-    def __init__(self, votes: sp.csr_matrix, nearest: np.ndarray) -> None:
-        super().__init__(votes)
+    def __init__(self, starts: np.ndarray, columns: np.ndarray, votes: np.ndarray, nearest: np.ndarray) -> None:
+        super().__init__(starts, columns, votes)
         self.nearest = nearest
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _nearest(first, last, starts, words, weights, post_starts, post_rows, post_weights, rows, skip_self, found, cosine):
-    """Add up the postings of each row's words, then keep the k rows with the largest sums."""
+def _add_postings(similarity, weight, start, stop, post_rows, post_weights):
+    # No test whether a row is new: it would double the time of the loop that takes most of it.
+    for p in range(start, stop):
+        similarity[post_rows[p]] += weight * number(post_weights[p])
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _add_noted_postings(similarity, weight, start, stop, post_rows, post_weights, touched, count):
+    """As above for few postings, noting the rows that they touch."""
+    for p in range(start, stop):
+        row = post_rows[p]
+        if similarity[row] == 0:
+            touched[count] = row
+            count += 1
+        similarity[row] += weight * number(post_weights[p])
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _keep(value, row, found, cosine, filled):
+    """Insert a row among the nearest so far, nearest first; gives how many there are."""
+    k = len(found)
+    place = min(filled, k - 1)
+    while place > 0 and cosine[place - 1] < value:
+        cosine[place], found[place] = cosine[place - 1], found[place - 1]
+        place -= 1
+    cosine[place], found[place] = value, row
+    return min(filled + 1, k)
+
+
+@njit(cache=True, nogil=True)
+def _nearest(
+    first, last, starts, words, weights, post_starts, post_rows, post_weights, post_scales,
+    rows, skip_self, found, cosine,
+):  # fmt: skip
+    """Add up the postings of each row's words, then keep the k rows with the largest sums, nearest first."""
     k = found.shape[1]
-    similarity, touched = np.zeros(rows, np.float32), np.empty(rows, np.int32)
+    padded = -(-rows // LANES) * LANES
+    similarity, touched = np.zeros(padded, np.float32), np.empty(rows // _DENSE + 1, np.int32)
     for i in range(first, last):
-        count = 0
+        postings = 0
         for t in range(starts[i], starts[i + 1]):
-            weight = weights[t]
-            for p in range(post_starts[words[t]], post_starts[words[t] + 1]):
-                row = post_rows[p]
-                if similarity[row] == 0:
-                    touched[count] = row
-                    count += 1
-                similarity[row] += weight * post_weights[p]
-        filled = 0
-        for c in range(count):
-            row = touched[c]
-            value = similarity[row]
-            similarity[row] = 0
-            if value <= 0 or (skip_self and row == i) or (filled == k and value <= cosine[i, k - 1]):
-                continue
-            place = min(filled, k - 1)
-            filled = min(filled + 1, k)
-            while place > 0 and cosine[i, place - 1] < value:
-                cosine[i, place], found[i, place] = cosine[i, place - 1], found[i, place - 1]
-                place -= 1
-            cosine[i, place], found[i, place] = value, row
+            postings += post_starts[words[t] + 1] - post_starts[words[t]]
+        dense, count = postings * _DENSE > rows, 0
+        for t in range(starts[i], starts[i + 1]):
+            start, stop, weight = post_starts[words[t]], post_starts[words[t] + 1], weights[t]
+            if len(post_scales) > 0:
+                weight *= post_scales[words[t]]
+            if dense:
+                _add_postings(similarity, weight, start, stop, post_rows, post_weights)
+            else:
+                count = _add_noted_postings(similarity, weight, start, stop, post_rows, post_weights, touched, count)
+        if skip_self:
+            similarity[i] = 0
+        floor, filled = np.float32(0), 0
+        if dense:
+            for block in range(0, padded, LANES):
+                if any_above(similarity, block, floor):
+                    for row in range(block, block + LANES):
+                        if similarity[row] > floor:
+                            filled = _keep(similarity[row], row, found[i], cosine[i], filled)
+                            floor = cosine[i, k - 1] if filled == k else floor
+            if filled == k:
+                _settle_ties(similarity, words[starts[i] : starts[i + 1]], post_starts, post_rows, found[i], cosine[i])
+            similarity[:] = 0
+        else:
+            for row in touched[:count]:
+                if similarity[row] > floor:
+                    filled = _keep(similarity[row], row, found[i], cosine[i], filled)
+                    floor = cosine[i, k - 1] if filled == k else floor
+                similarity[row] = 0
+
+
+@njit(cache=True, nogil=True)
+def _settle_ties(similarity, words, post_starts, post_rows, found, cosine):
+    """Of rows that are as near as the last one kept, keep those that share the earlier words, as `touched` has them.
+
+    Copies of a row are as near as it is, so ties are common where there are copies.
+    """
+    last = cosine[-1]
+    first = np.searchsorted(-cosine, -last)
+    left = len(found) - first
+    if np.sum(similarity == last) == left:
+        return
+    for word in words:
+        for p in range(post_starts[word], post_starts[word + 1]):
+            row = post_rows[p]
+            if similarity[row] == last:
+                similarity[row] = 0
+                found[len(found) - left] = row
+                left -= 1
+                if left == 0:
+                    return
+
+
+@njit(cache=True, nogil=True)
+def _vote(found, cosine, label_starts, label_columns, labels, count, starts, columns, votes):
+    """Each of a row's neighbours votes for its labels with its cosine; `columns` ascend within a row."""
+    total = np.zeros(labels, np.float32)
+    used = 0
+    for i in range(len(found)):
+        begin = used
+        for place in range(found.shape[1]):
+            row = found[i, place]
+            if row < 0:
+                break
+            for t in range(label_starts[row], label_starts[row + 1]):
+                label = label_columns[t]
+                if total[label] == 0:
+                    columns[used] = label
+                    used += 1
+                total[label] += cosine[i, place]
+        columns[begin:used].sort()
+        for t in range(begin, used):
+            votes[t] = total[columns[t]] / count
+            total[columns[t]] = 0
+        starts[i + 1] = used
 
 
 class Neighbours:
@@ -69,32 +166,43 @@ class Neighbours:
         lengths = np.diff(postings.indptr)
         kept = np.repeat(lengths <= most_rows, lengths)
         starts = np.concatenate([[0], np.cumsum(np.where(lengths <= most_rows, lengths, 0))])
-        self._set_postings(starts, postings.indices[kept], postings.data[kept])
+        self._set_postings(postings.indices[kept], RaggedTable(starts, postings.data[kept]))
 
-    def _set_postings(self, starts: np.ndarray, rows: np.ndarray, weights: np.ndarray) -> None:
-        self.post_starts, self.post_rows, self.post_weights = starts.astype(np.int64), rows, weights
+    def _set_postings(self, rows: np.ndarray, weights: RaggedTable) -> None:
+        self.post_rows, self.post_weights = rows, weights
+        self._label_counts = np.diff(self.labels.indptr)
 
     def read(self, rows: sp.csr_matrix, honest: bool = False) -> VoteReading:
         """Votes for each row; `honest` says that the rows are the training rows, which must not vote for themselves."""
-        n, known = rows.shape[0], self.labels.shape[0]
         found, cosine = self.nearest(rows, honest)
-        near = found >= 0
-        starts = np.concatenate([[0], np.cumsum(near.sum(1))])
-        votes = sp.csr_matrix((cosine[near], found[near], starts), shape=(n, known)) @ self.labels
-        votes.data /= self.count
-        return VoteReading(votes.tocsr(), cosine[:, 0])
+        room = int(self._label_counts[found].sum())  # of padding too, which does no harm
+        starts, columns = np.zeros(len(found) + 1, dtype=np.int64), np.empty(room, dtype=np.int32)
+        votes = np.empty(room, dtype=np.float32)
+        of_rows = self.labels.indptr, self.labels.indices, self.labels.shape[1]
+        _vote(found, cosine, *of_rows, np.float32(self.count), starts, columns, votes)
+        return VoteReading(starts, columns[: starts[-1]], votes[: starts[-1]], cosine[:, 0])
 
     def nearest(self, rows: sp.csr_matrix, honest: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """The nearest training rows, nearest first, and their cosines: rows x count, padded with -1 and 0."""
         found = np.full((rows.shape[0], self.count), -1, dtype=np.int32)
         cosine = np.zeros((rows.shape[0], self.count), dtype=np.float32)
-        postings = self.post_starts, self.post_rows, self.post_weights
-        known = self.labels.shape[0]
+        weights, known = self.post_weights, self.labels.shape[0]
+        postings = weights.starts, self.post_rows, weights.stored, weights.scales
         across_threads(_nearest, rows.indptr, rows.indices, rows.data, *postings, known, honest, found, cosine)
         return found, cosine
 
+    def shrunk(self, precision: str) -> Neighbours:
+        """The same rows with smaller weights."""
+        part = copy(self)
+        rows = self.post_rows.astype(np.uint16) if self.labels.shape[0] <= 2**16 else self.post_rows
+        part._set_postings(rows, self.post_weights.at(precision))
+        return part
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        arrays = {"starts": self.post_starts, "rows": self.post_rows, "weights": self.post_weights}
+        weights = self.post_weights
+        arrays = {"starts": weights.starts, "rows": self.post_rows, "weights": weights.values}
+        if len(weights.scales):
+            arrays["scales"] = weights.scales
         return {"count": self.count, "most_rows": self.most_rows}, arrays | pack_csr("labels", self.labels)
 
     @classmethod
@@ -102,5 +210,9 @@ class Neighbours:
         part = cls.__new__(cls)
         part.count, part.most_rows = settings["count"], settings["most_rows"]
         part.labels = unpack_csr(arrays, "labels")
-        part._set_postings(arrays["starts"], arrays["rows"], arrays["weights"])
+        part._set_postings(arrays["rows"], RaggedTable(arrays["starts"], arrays["weights"], arrays.get("scales")))
+        starts, known = part.post_weights.starts, part.labels.shape[0]
+        within = len(part.post_rows) == 0 or part.post_rows.max() < known
+        if not within or starts[-1] != len(part.post_rows) or np.diff(starts).min(initial=0) < 0:
+            raise ModelFileError("the model's neighbours contradict themselves; train it again")
         return part

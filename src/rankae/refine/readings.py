@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-import scipy.sparse as sp
-from numba import njit
 
-from rankae.network.kernels.threads import across_threads
-from rankae.network.top_k import top_k
+from rankae.network.kernels.inner_products import inner_products
+from rankae.network.kernels.keep_largest import keep_largest
+from rankae.network.label_index import ExactIndex, LabelIndex
+from rankae.network.table import Table
 from rankae.refine.shortlist import Shortlist
 
 
@@ -22,60 +22,34 @@ class Reading(Protocol):
 
 
 class CodeReading:
-    """Codes against a table of labels: score = table @ code + bias."""
+    """Codes against a table of labels: score = table @ code + bias. `index` finds the labels that score highest."""
 
-    def __init__(self, codes: np.ndarray, table: np.ndarray, bias: np.ndarray) -> None:
+    def __init__(self, codes: np.ndarray, table: np.ndarray | Table, bias: np.ndarray) -> None:
         self.codes, self.table, self.bias = codes, table, bias
+        self.index: LabelIndex = ExactIndex(table, bias)
+
+    def best(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k labels that score highest, best first, and their scores."""
+        return self.index.search(self.codes, k)
 
     def propose(self, k: int) -> np.ndarray:
-        return top_k(self.codes, self.table, self.bias, k)[0]
+        return self.best(k)[0]
 
     def scores(self, shortlist: Shortlist) -> np.ndarray:
-        out = np.empty(len(shortlist.columns), dtype=np.float32)
-        across_threads(_inner_products, shortlist.starts, shortlist.columns, self.codes, self.table, self.bias, out)
-        return out
+        return inner_products(shortlist.starts, shortlist.columns, self.codes, self.table, self.bias)
 
 
 class SparseReading:
-    """Scores that are 0 for all but a few labels of a row."""
+    """Scores that are 0 for all but a few labels: row i gives values[t] to columns[t], starts[i] <= t < starts[i + 1].
 
-    def __init__(self, values: sp.csr_matrix) -> None:
-        self.values = values
+    Columns ascend within a row.
+    """
+
+    def __init__(self, starts: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
+        self.starts, self.columns, self.values = starts, columns, values
 
     def propose(self, k: int) -> np.ndarray:
-        out = np.full((self.values.shape[0], k), -1, dtype=np.int32)
-        best = np.empty(out.shape, dtype=np.float32)
-        across_threads(_largest, self.values.indptr, self.values.indices, self.values.data, out, best)
-        return out
+        return keep_largest(self.starts, self.columns, self.values, k)[0]
 
     def scores(self, shortlist: Shortlist) -> np.ndarray:
-        return shortlist.values_of(self.values)
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _inner_products(first, last, starts, columns, codes, table, bias, out):
-    for i in range(first, last):
-        code = codes[i]
-        for t in range(starts[i], starts[i + 1]):
-            row, total = table[columns[t]], bias[columns[t]]
-            for c in range(len(code)):
-                total += code[c] * row[c]
-            out[t] = total
-
-
-@njit(cache=True, nogil=True)
-def _largest(first, last, starts, columns, values, out, best):
-    """Keep the k largest values of each row by insertion; k is small and most values fail the first comparison."""
-    k = out.shape[1]
-    for i in range(first, last):
-        filled = 0
-        for t in range(starts[i], starts[i + 1]):
-            value = values[t]
-            if filled == k and value <= best[i, k - 1]:
-                continue
-            place = min(filled, k - 1)
-            filled = min(filled + 1, k)
-            while place > 0 and best[i, place - 1] < value:
-                best[i, place], out[i, place] = best[i, place - 1], out[i, place - 1]
-                place -= 1
-            best[i, place], out[i, place] = value, columns[t]
+        return shortlist.looked_up(self.starts, self.columns, self.values)

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
+
+from rankae.network.kernels.keep_largest import keep_largest
+from rankae.network.kernels.threads import across_threads
 
 
 @dataclass(frozen=True)
@@ -19,22 +23,18 @@ class Shortlist:
     @classmethod
     def union(cls, proposals: Sequence[np.ndarray]) -> Shortlist:
         """From int32 arrays of rows x k, padded with -1."""
-        together = np.sort(np.concatenate(proposals, axis=1), axis=1)
-        fresh = together >= 0
-        fresh[:, 1:] &= together[:, 1:] != together[:, :-1]
-        return cls(_starts(fresh.sum(1)), together[fresh].astype(np.int32, copy=False))
-
-    @classmethod
-    def everything(cls, rows: int, labels: int) -> Shortlist:
-        """All labels for every row, where there are few."""
-        columns = np.tile(np.arange(labels, dtype=np.int32), rows)
-        return cls(np.arange(rows + 1, dtype=np.int64) * labels, columns)
+        together = np.concatenate(proposals, axis=1)
+        together.sort(axis=1)
+        starts, columns = np.zeros(len(together) + 1, dtype=np.int64), np.empty(together.size, dtype=np.int32)
+        _distinct(together, starts, columns)
+        return cls(starts, columns[: starts[-1]])
 
     @classmethod
     def stacked(cls, lists: Sequence[Shortlist]) -> Shortlist:
         """The rows of several shortlists, one after the other."""
         sizes = np.concatenate([np.diff(s.starts) for s in lists])
-        return cls(_starts(sizes), np.concatenate([s.columns for s in lists]))
+        starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        return cls(starts, np.concatenate([s.columns for s in lists]))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -49,28 +49,39 @@ class Shortlist:
 
     def values_of(self, matrix: sp.csr_matrix) -> np.ndarray:
         """What a sparse rows x labels matrix holds at each entry; 0 where it holds nothing."""
-        width = np.int64(max(matrix.shape[1], 1))
         matrix = matrix if matrix.has_sorted_indices else matrix.sorted_indices()
-        wanted = self.rows * width + self.columns
-        held = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) * width + matrix.indices
-        place = np.searchsorted(held, wanted)
-        found = place < len(held)
-        found[found] = held[place[found]] == wanted[found]
-        out = np.zeros(len(wanted), dtype=np.float32)
-        out[found] = matrix.data[place[found]]
+        return self.looked_up(matrix.indptr, matrix.indices, matrix.data)
+
+    def looked_up(self, starts: np.ndarray, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """`values_of` for the arrays of a matrix whose columns ascend within each row."""
+        out = np.empty(len(self.columns), dtype=np.float32)
+        across_threads(_look_up, self.starts, self.columns, starts, columns, values, out)
         return out
 
     def best(self, scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k best entries of each row: columns and scores, padded with -1 and -inf; ties to the lower column."""
-        order = np.lexsort((self.columns, -scores, self.rows))
-        rank = np.arange(len(order)) - np.repeat(self.starts[:-1], np.diff(self.starts))
-        kept = rank < k
-        columns = np.full((len(self), k), -1, dtype=np.int32)
-        best = np.full((len(self), k), -np.inf, dtype=np.float32)
-        at = self.rows[kept], rank[kept]
-        columns[at], best[at] = self.columns[order[kept]], scores[order[kept]]
-        return columns, best
+        return keep_largest(self.starts, self.columns, scores, k)
 
 
-def _starts(sizes: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+@njit(cache=True, nogil=True)
+def _distinct(together, starts, columns):
+    """Copy what is not padding (-1) and not the same as before; rows are sorted."""
+    used = 0
+    for i in range(len(together)):
+        before = np.int32(-1)
+        for column in together[i]:
+            if column != before:
+                columns[used] = before = column
+                used += 1
+        starts[i + 1] = used
+
+
+@njit(cache=True, nogil=True)
+def _look_up(first, last, starts, columns, held_starts, held_columns, held_values, out):
+    """Walk along a row's entries and along what is held for it, both ascending."""
+    for i in range(first, last):
+        at, end = held_starts[i], held_starts[i + 1]
+        for t in range(starts[i], starts[i + 1]):
+            while at < end and held_columns[at] < columns[t]:
+                at += 1
+            out[t] = held_values[at] if at < end and held_columns[at] == columns[t] else 0

@@ -51,8 +51,9 @@ def _updated_code(code: CodePart, rows: sp.csr_matrix, labels: sp.csr_matrix, se
 
 
 def _updated_neighbours(part: Neighbours, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Neighbours:
-    words, known = len(part.post_starts) - 1, part.labels.shape[0]
-    postings = sp.csc_matrix((part.post_weights, part.post_rows, part.post_starts), shape=(known, words))
+    starts, rows_of_words = part.post_weights.starts, part.post_rows.astype(np.int32, copy=False)
+    shape = part.labels.shape[0], len(starts) - 1
+    postings = sp.csc_matrix((np.asarray(part.post_weights), rows_of_words, starts), shape=shape)
     together = sp.vstack([postings.tocsr(), rows], format="csr")
     return Neighbours(together, sp.vstack([part.labels, labels], format="csr"), part.count, part.most_rows)
 

@@ -22,9 +22,10 @@ from torch import Tensor, nn
 
 from rankae.losses import bce_loss
 from rankae.losses.smooth_ranking import smooth_ranking_loss
-from rankae.network.attention import DualAttention
+from rankae.network.attention import DualAttention, WordGates
 from rankae.network.bags import Bags
 from rankae.network.kernels import take_rows
+from rankae.network.table import Table
 from rankae.progress import bar
 from rankae.refine.readings import CodeReading
 from rankae.training.batches import ahead, epoch_batches
@@ -94,12 +95,15 @@ class WordsNetwork(nn.Module):
 
 
 class NetworkPart:
-    """Networks that answer as one; `history` has the figures of each epoch of each member."""
+    """Networks that answer as one; `history` has the figures of each epoch of each member.
+
+    precision : of the tables in the model file; in memory they are float32.
+    """
 
     name = "network"
 
-    def __init__(self, members: list[WordsNetwork], settings: WordsNetworkSettings) -> None:
-        self.members, self.settings = members, settings
+    def __init__(self, members: list[WordsNetwork], settings: WordsNetworkSettings, precision: str = "float32") -> None:
+        self.members, self.settings, self.precision = members, settings, precision
         self.history: list[Figures] = []
         self._join()
 
@@ -109,7 +113,7 @@ class NetworkPart:
         with torch.no_grad():
             self.table = (torch.cat([m.label_vectors for m in self.members], dim=1) * share).cpu().numpy()
             self.bias = (torch.stack([m.label_bias for m in self.members]).sum(0) * share).cpu().numpy()
-        self._gates = [m.attention.gates(m.word_vectors.detach(), both_signs=True) for m in self.members]
+        self._gates = [m.attention.gates(m.word_vectors) for m in self.members]
 
     @classmethod
     def train(
@@ -153,19 +157,30 @@ class NetworkPart:
         codes = [self._codes(m, g, rows) for m, g in zip(self.members, self._gates, strict=True)]
         return CodeReading(np.concatenate(codes, axis=1), self.table, self.bias)
 
-    def _codes(self, member: WordsNetwork, gates: Tensor | None, rows: sp.csr_matrix) -> np.ndarray:
+    def _codes(self, member: WordsNetwork, gates: WordGates | None, rows: sp.csr_matrix) -> np.ndarray:
         if gates is None:
             return member.codes(Bags.from_csr(rows).to(self.settings.device)).cpu().numpy()
         pooled = member.attention.pool_with(gates, member.word_vectors, Bags.by_row_only(rows))
         return torch.relu(member.scale * pooled + member.bias).numpy()
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        arrays = {
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        arrays: dict[str, Any] = {
             f"{i}.{name}": value.cpu().numpy()
             for i, member in enumerate(self.members)
             for name, value in member.state_dict().items()
         }
-        return {"settings": asdict(self.settings), "members": len(self.members)}, arrays
+        settings: dict[str, Any] = {"settings": asdict(self.settings), "members": len(self.members)}
+        if self.precision != "float32":
+            settings["precision"] = self.precision
+            arrays |= {n: Table.at(self.precision, v) for n, v in arrays.items() if n.endswith("_vectors")}
+        return settings, arrays
+
+    def shrunk(self, precision: str) -> NetworkPart:
+        """Networks whose tables hold what a file of this precision can."""
+        small = copy.copy(self)
+        small.precision = precision
+        settings, arrays = small.state()
+        return NetworkPart.from_state(settings, arrays)
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], device: str = "cpu") -> Self:
@@ -177,7 +192,7 @@ class NetworkPart:
                 member = WordsNetwork(len(values["word_vectors"]), len(values["label_bias"]), own)
             member.load_state_dict({n: torch.from_numpy(np.asarray(v)) for n, v in values.items()}, assign=True)
             members.append(member.to(device).eval())
-        return cls(members, own)
+        return cls(members, own, settings.get("precision", "float32"))
 
 
 def _train(

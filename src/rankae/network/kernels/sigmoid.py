@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import overload
+
+from rankae.network.kernels.small_numbers import float_from_bits
 
 # 2^f on [-1/2, 1/2] by a polynomial, to float32 accuracy.
 _C0, _C1, _C2, _C3, _C4, _C5, _C6 = (
@@ -18,14 +19,6 @@ _C0, _C1, _C2, _C3, _C4, _C5, _C6 = (
 )
 _MINUS_LOG2_E = np.float32(-math.log2(math.e))
 _ONE, _LARGEST_POWER, _BIAS, _BIAS_AND_HALF = np.float32(1), np.float32(126), np.float32(127), np.float32(127.5)
-
-
-@intrinsic
-def _float_from_bits(typingctx: Any, bits: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.FloatType())
-
-    return types.float32(types.int32), codegen
 
 
 def sigmoid(x: float) -> float:
@@ -45,6 +38,6 @@ def _typed_sigmoid(x: Any) -> Any:
         f = power - (np.float32(biased) - _BIAS)
         fraction = _C0 + f * (_C1 + f * (_C2 + f * (_C3 + f * (_C4 + f * (_C5 + f * _C6)))))
         # The exponent bits of a float hold a power of two, so 2^whole is written there rather than computed.
-        return _ONE / (_ONE + fraction * _float_from_bits(np.int32(biased << np.int32(23))))
+        return _ONE / (_ONE + fraction * float_from_bits(np.int32(biased << np.int32(23))))
 
     return in_float32 if x == types.float32 else in_float64

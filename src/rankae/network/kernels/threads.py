@@ -44,8 +44,11 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:
 @contextmanager
 def limited_to(threads: int | None) -> Any:
     """Use this many threads within the block, and what was set before afterwards; None leaves them as they are."""
+    if threads is None:
+        yield
+        return
     before = torch.get_num_threads()
-    torch.set_num_threads(threads or before)
+    torch.set_num_threads(threads)
     try:
         yield
     finally:

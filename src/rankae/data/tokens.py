@@ -1,0 +1,32 @@
+"""Cutting a text into words: by a regular expression, or, for the words that most texts have, by a quicker way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import repeat
+
+from rankae.errors import DataError
+
+WORD = r"\w+(?:[+.-]+\w+)*"  # c++, node.js and x-ray are words, but no word ends in a dot
+_SAME_AS_WORD = (WORD, r"\b\w[\w+.-]*\b")  # models of earlier versions say it in the second way
+_JOINTS = "+.-"
+_SPACES = {i: " " for i in range(128) if not (chr(i).isalnum() or chr(i) == "_" or chr(i) in _JOINTS)}
+
+
+def tokenizer(pattern: str) -> Callable[[str], list[str]]:
+    """What finds the words of a text that are like `pattern`, in their order."""
+    try:
+        by_pattern = re.compile(pattern).findall
+    except re.error as error:
+        raise DataError(f"token_pattern {pattern!r} is not a regular expression: {error}") from None
+    if pattern not in _SAME_AS_WORD:
+        return by_pattern
+
+    def words(text: str) -> list[str]:
+        if not text.isascii():
+            return by_pattern(text)
+        # Three passes in C take a third of the time of the regular expression.
+        return list(filter(None, map(str.strip, text.translate(_SPACES).split(), repeat(_JOINTS))))
+
+    return words

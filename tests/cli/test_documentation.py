@@ -11,7 +11,10 @@ import pytest
 from rankae.cli.lazy_group import COMMANDS, Unopened
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("getting-started", "your-own-data", "prediction"))]
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("getting-started", "your-own-data", "prediction")),
+]
 COMMAND = re.compile(r"(?:^ {4}(?:\$ )?|`|\| )(rankae (?:[a-z]|--)[^`#|\n]*)", re.MULTILINE)
 
 

@@ -26,8 +26,8 @@ _DENSE = 8  # a row whose words have more postings than 1/8 of the training rows
 class VoteReading(SparseReading):
     """Votes, and for each row the cosine of the nearest training row: how far the votes can be trusted."""
 
-    def __init__(self, starts: np.ndarray, columns: np.ndarray, votes: np.ndarray, nearest: np.ndarray) -> None:
-        super().__init__(starts, columns, votes)
+    def __init__(self, votes: sp.csr_matrix, nearest: np.ndarray) -> None:
+        super().__init__(votes)
         self.nearest = nearest
 
 
@@ -180,7 +180,10 @@ class Neighbours:
         votes = np.empty(room, dtype=np.float32)
         of_rows = self.labels.indptr, self.labels.indices, self.labels.shape[1]
         _vote(found, cosine, *of_rows, np.float32(self.count), starts, columns, votes)
-        return VoteReading(starts, columns[: starts[-1]], votes[: starts[-1]], cosine[:, 0])
+        used, shape = starts[-1], (len(found), self.labels.shape[1])
+        matrix = sp.csr_matrix((votes[:used], columns[:used], starts), shape=shape)
+        matrix.has_sorted_indices = True  # scipy would look for itself
+        return VoteReading(matrix, cosine[:, 0])
 
     def nearest(self, rows: sp.csr_matrix, honest: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """The nearest training rows, nearest first, and their cosines: rows x count, padded with -1 and 0."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from rankae.network.kernels.inner_products import inner_products
 from rankae.network.kernels.keep_largest import keep_largest
@@ -40,16 +41,13 @@ class CodeReading:
 
 
 class SparseReading:
-    """Scores that are 0 for all but a few labels: row i gives values[t] to columns[t], starts[i] <= t < starts[i + 1].
+    """Scores that are 0 for all but a few labels of a row."""
 
-    Columns ascend within a row.
-    """
-
-    def __init__(self, starts: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
-        self.starts, self.columns, self.values = starts, columns, values
+    def __init__(self, values: sp.csr_matrix) -> None:
+        self.values = values
 
     def propose(self, k: int) -> np.ndarray:
-        return keep_largest(self.starts, self.columns, self.values, k)[0]
+        return keep_largest(self.values.indptr, self.values.indices, self.values.data, k)[0]
 
     def scores(self, shortlist: Shortlist) -> np.ndarray:
-        return shortlist.looked_up(self.starts, self.columns, self.values)
+        return shortlist.values_of(self.values)

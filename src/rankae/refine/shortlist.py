@@ -50,12 +50,8 @@ class Shortlist:
     def values_of(self, matrix: sp.csr_matrix) -> np.ndarray:
         """What a sparse rows x labels matrix holds at each entry; 0 where it holds nothing."""
         matrix = matrix if matrix.has_sorted_indices else matrix.sorted_indices()
-        return self.looked_up(matrix.indptr, matrix.indices, matrix.data)
-
-    def looked_up(self, starts: np.ndarray, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """`values_of` for the arrays of a matrix whose columns ascend within each row."""
         out = np.empty(len(self.columns), dtype=np.float32)
-        across_threads(_look_up, self.starts, self.columns, starts, columns, values, out)
+        across_threads(_look_up, self.starts, self.columns, matrix.indptr, matrix.indices, matrix.data, out)
         return out
 
     def best(self, scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

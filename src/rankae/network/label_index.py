@@ -72,7 +72,10 @@ class UsearchIndex:
 
     def search(self, codes: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         k = min(k, len(self.bias))
-        found = self.graph.search(_with(codes, np.ones(len(codes), dtype=np.float32)), k, threads=1)
+        wider = min(
+            k + 8 + k // 4, len(self.bias)
+        )  # float16 may confuse the last places; exact scores then settle them
+        found = self.graph.search(_with(codes, np.ones(len(codes), dtype=np.float32)), wider, threads=1)
         keys = np.atleast_2d(found.keys)
         counts = found.counts if len(codes) != 1 else np.array([len(found)])  # usearch's answer to one row is another
         there = (np.arange(keys.shape[1]) < counts[:, None]) & (keys < len(self.bias))

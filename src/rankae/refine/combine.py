@@ -47,8 +47,8 @@ class Combiner:
         self.weights = {
             "d": np.zeros((), np.float32)
         } | weights  # the first models that were saved ranked, and had no d
-        # An evidence that hardly varied in training is worth millions of units when it does: float32 would then have
-        # no digits left for the others.
+        # In early models, evidence that hardly varied in training is worth millions of units when it does: float32 would
+        # then have no digits left for the others.
         exact = {name: value.astype(np.float64) for name, value in self.weights.items()}
         B = np.ascontiguousarray(exact["B"].T)
         self._exact = exact["mean"], exact["deviation"], exact["a"], B, exact["b"], exact["c"], float(exact["d"])
@@ -72,7 +72,8 @@ class Combiner:
         right : what each entry is worth: 0 if the row does not carry the label, else 1, or more for labels that are to
             be favoured.
         """
-        mean, deviation = evidence.mean(0), evidence.std(0) + 1e-6
+        mean, deviation = evidence.mean(0), evidence.std(0)
+        deviation = np.where(deviation > 1e-4, deviation, 1)  # what did not vary here must not rule rows where it does
         u = torch.from_numpy((evidence - mean) / deviation)
         y = torch.from_numpy(right)
         generator = torch.Generator().manual_seed(seed)

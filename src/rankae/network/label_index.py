@@ -79,7 +79,10 @@ class UsearchIndex:
         keys = np.atleast_2d(found.keys)
         counts = found.counts if len(codes) != 1 else np.array([len(found)])  # usearch's answer to one row is another
         there = (np.arange(keys.shape[1]) < counts[:, None]) & (keys < len(self.bias))
-        columns = np.where(there, keys, 0).astype(np.int32)
+        columns = np.where(there, keys, len(self.bias)).astype(np.int32)
+        columns.sort(axis=1)  # equal scores go in the order of columns, as in `top_k`
+        there = columns < len(self.bias)
+        columns[~there] = 0
         starts = np.arange(len(columns) + 1, dtype=np.int64) * columns.shape[1]
         scores = inner_products(starts, columns.ravel(), codes, self.table, self.bias)
         scores[~there.ravel()] = -np.inf

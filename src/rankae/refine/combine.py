@@ -47,8 +47,8 @@ class Combiner:
         self.weights = {
             "d": np.zeros((), np.float32)
         } | weights  # the first models that were saved ranked, and had no d
-        # In early models, evidence that hardly varied in training is worth millions of units when it does: float32 would
-        # then have no digits left for the others.
+        # In early models, evidence that hardly varied in training is worth millions of units when it does: float32
+        # would then have no digits left for the others.
         exact = {name: value.astype(np.float64) for name, value in self.weights.items()}
         B = np.ascontiguousarray(exact["B"].T)
         self._exact = exact["mean"], exact["deviation"], exact["a"], B, exact["b"], exact["c"], float(exact["d"])

@@ -83,6 +83,7 @@ class RankAE(LabelRanker):
         self,
         preset: str = "default",
         *,
+        effort: str | None = None,
         code_size: int | None = None,
         word_size: int | None = None,
         attention: bool | None = None,
@@ -91,10 +92,12 @@ class RankAE(LabelRanker):
         ridge: float | None = None,
         noise_rounds: int | None = None,
         tuning: bool | None = None,
+        tuning_epochs: int | None = None,
         network: int | None = None,
         neighbours: bool | None = None,
         rankers: bool | None = None,
         ranker_cost: float | None = None,
+        code_negatives: bool | None = None,
         proposed: int | None = None,
         objective: str | None = None,
         choose: bool | None = None,
@@ -126,6 +129,7 @@ class RankAE(LabelRanker):
         resume: bool = False,
     ) -> None:
         self.preset = preset
+        self.effort = effort
         self.code_size = code_size
         self.word_size = word_size
         self.attention = attention
@@ -134,10 +138,12 @@ class RankAE(LabelRanker):
         self.ridge = ridge
         self.noise_rounds = noise_rounds
         self.tuning = tuning
+        self.tuning_epochs = tuning_epochs
         self.network = network
         self.neighbours = neighbours
         self.rankers = rankers
         self.ranker_cost = ranker_cost
+        self.code_negatives = code_negatives
         self.proposed = proposed
         self.objective = objective
         self.choose = choose

@@ -1,6 +1,6 @@
 """Presets: named settings of RankAE, and files of them.
 
-`paper` is the paper's model and no more, `default` our recipe, `fast` the recipe without what takes longest.
+`paper` is the paper's model and no more, `default` our recipe, `fast` the recipe at low effort.
 A preset file is a JSON object of RankAE parameters; "preset" in it names the preset that it starts from.
 """
 
@@ -15,7 +15,7 @@ from rankae.errors import RankaeError
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {},
     "default": {},
-    "fast": {"network": 0, "tuning": False, "choose": False, "ridge": 1.0, "code_size": 200},
+    "fast": {"effort": "low", "code_size": 200, "proposed": 20, "ridge": 1.0, "network": 0, "choose": False},
 }
 _MOST_BYTES = 2**20
 

@@ -138,18 +138,6 @@ def test_held_out_rows_are_judged_by_rankers_that_have_not_seen_them(data, folds
         np.testing.assert_allclose(judged[held].toarray(), exact, atol=5e-3)
 
 
-def test_rankers_score_short_and_long_weight_vectors_alike(data):
-    rows, labels = data
-    everything = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
-    rankers, _ = Rankers.train(rows, labels, everything)
-    exact = (rows @ rankers.weights.T).toarray() + rankers.biases
-    np.testing.assert_allclose(rankers.scores(rows, everything).reshape(200, 8), exact, atol=1e-4)
-    one_word = sp.csr_matrix(([1.0], [3], [0, 1]), shape=(1, 40), dtype=np.float32)  # so short that it is searched
-    few = Shortlist(np.array([0, 8]), np.arange(8, dtype=np.int32))
-    exact = (one_word @ rankers.weights.T).toarray().ravel() + rankers.biases
-    np.testing.assert_allclose(rankers.scores(one_word, few), exact, atol=1e-5)
-
-
 def test_the_untouched_part_gives_the_codes_of_the_solver(data):
     rows, labels = data
     start = warm_start(rows, labels, 8, 1.0)

@@ -10,7 +10,6 @@ from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 from rankae.refine.combine import Combiner
 from rankae.refine.model import Opinions
-from rankae.refine.shortlist import Shortlist
 
 _GAIN = 0.05  # points of P@1 + P@3 + P@5 that a part must be worth to be kept
 
@@ -55,11 +54,13 @@ def _cross_checked(
     rows = len(own.shortlist)
     columns = np.empty((rows, 5), dtype=np.int32)
     halves = np.arange(rows) % 2 == 0
-    for half in (halves, ~halves):
-        learn, entries = _rows_of(own.shortlist, half)
-        combiner = Combiner.train(learn, seen[entries], truth[entries], most_steps=600, seed=settings.seed)
-        check, others = _rows_of(own.shortlist, ~half)
-        columns[~half] = check.best(combiner.scores(seen[others]), 5)[0]
+    for learn, check in ((halves, ~halves), (~halves, halves)):
+        learn, check = np.flatnonzero(learn), np.flatnonzero(check)
+        entries, others = own.shortlist.entries_of(learn), own.shortlist.entries_of(check)
+        combiner = Combiner.train(
+            own.shortlist.taken(learn), seen[entries], truth[entries], most_steps=600, seed=settings.seed
+        )
+        columns[check] = own.shortlist.taken(check).best(combiner.scores(seen[others]), 5)[0]
     return _shown(columns, right)
 
 
@@ -70,21 +71,14 @@ def _seen_and_true(opinions: Opinions, right: sp.csr_matrix, labels: sp.csr_matr
     return opinions.evidence(counts), opinions.shortlist.values_of(right)
 
 
-def _rows_of(shortlist: Shortlist, chosen: np.ndarray) -> tuple[Shortlist, np.ndarray]:
-    """The part of a shortlist that belongs to some rows, and a mask of its entries."""
-    entries = chosen[shortlist.rows]
-    sizes = np.diff(shortlist.starts)[chosen]
-    starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-    return Shortlist(starts, shortlist.columns[entries]), entries
-
-
 def train_combiner(
     opinions: Opinions, right: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training
 ) -> Combiner:
     seen, truth = _seen_and_true(opinions, right, labels)
     if settings.objective == "psp":
         truth = truth * inverse_propensities(labels)[opinions.shortlist.columns].astype(np.float32)
-    combiner = Combiner.train(opinions.shortlist, seen, truth, seed=settings.seed)
+    steps = 1200 if settings.effort == "low" else 2400
+    combiner = Combiner.train(opinions.shortlist, seen, truth, most_steps=steps, seed=settings.seed)
     scores = np.sort(combiner.scores(seen))
     training.threshold = float(scores[-min(right.nnz, len(scores))]) if right.nnz else None
     return combiner

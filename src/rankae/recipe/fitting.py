@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from rankae.data.near_copies import held_out_folds
 from rankae.model_file import pack_csr, unpack_csr
 from rankae.recipe.notes import Training
+from rankae.recipe.ranker_cost import choose_cost
 from rankae.recipe.settings import MANY_LABELS, RecipeSettings
 from rankae.recipe.steps import State, Steps
 from rankae.refine.code import CodePart
@@ -28,7 +29,6 @@ from rankae.refine.shortlist import Shortlist
 from rankae.refine.words_network import NetworkPart, WordsNetworkSettings
 from rankae.training.label_noise import denoised_start, robust_decoder
 
-USUAL_COST = 1.0  # C of the rankers, where nobody chose it
 _FEWEST_ROWS = 100  # fewer rows say nothing about which parts help
 
 
@@ -79,13 +79,15 @@ def fit_parts(
     judged = None
     if settings.rankers:
         began = time.perf_counter()
-        proposed = code.read_codes(honest_codes).propose(settings.proposed)
+        proposed = np.full((n, settings.proposed), -1, dtype=np.int32)
+        if settings.code_negatives or voted is None:
+            proposed = code.read_codes(honest_codes).propose(settings.proposed)
         by_network = np.full_like(proposed, -1)
         for held, own in zip(folds, proposals, strict=True):
             proposed[held] = own["code"]
             by_network[held] = own.get("network", -1)
         shortlist = Shortlist.union([p for p in (proposed, by_network, voted) if p is not None])
-        parts.rankers, judged = _fit_rankers(rows, labels, shortlist, fold, settings, steps)
+        parts.rankers, judged = _fit_rankers(rows, labels, shortlist, fold, settings, training, steps)
         training.timed("rankers", began)
     opinions = []
     for f, held in enumerate(folds):
@@ -117,7 +119,11 @@ def _fit_code(
             untouched.label_table = robust_decoder(start, labels)
         training.timed("warm start", began)
         began = time.perf_counter()
-        how: dict[str, Any] = {"rivals": voted if many else None, "epochs": 5 if many else 10, "seed": settings.seed}
+        how: dict[str, Any] = {
+            "rivals": voted if many else None,
+            "epochs": settings.tuning_epochs,
+            "seed": settings.seed,
+        }
         # With several folds the part that stays is tuned once more, on nearly all rows.
         checks = folds if len(folds) == 1 else [*folds, None]
         own = [untouched.tuned(start.honest_codes, labels, check=check, **how) for check in checks if tuning]
@@ -180,12 +186,15 @@ def _network(
 
 def _fit_rankers(
     rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, fold: np.ndarray, settings: RecipeSettings,
-    steps: Steps,
+    training: Training, steps: Steps,
 ) -> tuple[Rankers, sp.csr_matrix]:  # fmt: skip
     def fit() -> State:
-        rankers, judged = Rankers.train(
-            rows, labels, shortlist, fold=fold, cost=settings.ranker_cost or USUAL_COST, seed=settings.seed
-        )
+        cost = settings.ranker_cost
+        if cost is None:
+            cost, merits = choose_cost(rows, labels, shortlist, fold, settings.seed)
+            shown = ", ".join(f"{c:g}: {merit / 3:.1f}" for c, merit in merits.items())
+            training.choices["ranker_cost"] = f"{cost:g} (best precision on held-out rows of {shown})"
+        rankers, judged = Rankers.train(rows, labels, shortlist, fold=fold, cost=cost, seed=settings.seed)
         made, arrays = rankers.state()
         return made, arrays | pack_csr("judged", judged)
 

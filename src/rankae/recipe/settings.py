@@ -13,7 +13,7 @@ from rankae.recipe.notes import Training
 from rankae.training.warm_start import choose_ridge
 
 # Multiplications that a part of the recipe may cost before it is left out: about a minute of one core.
-AFFORDABLE = 2e12
+AFFORDABLE = 3e12
 MANY_LABELS = 4000  # beyond it, tuning looks at the labels that neighbours propose, not at all of them
 
 
@@ -21,23 +21,28 @@ MANY_LABELS = 4000  # beyond it, tuning looks at the labels that neighbours prop
 class RecipeSettings:
     """What the recipe can be told; None leaves the choice to the data (see `resolved`).
 
+    effort : "low" leaves out what costs more than it gains: tuning where labels are few, the code's proposals of
+        negatives where they are many, half of the combiner's steps.
     code_size : h of the closed-form start.
     ridge : lambda of the ridge regression; by default chosen by leave-one-out scores.
     noise_rounds : how often leave-one-out scores correct missing and wrong labels before F and E are fitted again; by
         default as often as trusted rows say that it helps, and never without such rows.
-    tuning : train D and a residual layer on leave-one-out codes.
+    tuning, tuning_epochs : train D and a residual layer on leave-one-out codes.
     network : how many networks to train and average; 0 for none.
     attention : whether the networks have a channel gate.
     neighbours, rankers : whether these parts may take part.
-    ranker_cost : C of the rankers' SVMs; by default 1, or what trusted rows choose.
+    ranker_cost : C of the rankers' SVMs; by default what held-out or trusted rows choose.
+    code_negatives : let a ranker learn also from rows for which the code proposes its label, not neighbours alone.
     objective : "precision", or "psp" to favour labels that are rare and easily missed.
     choose : let held-out rows decide which parts to keep; otherwise all that are allowed are kept.
     """
 
+    effort: str = "full"
     code_size: int | None = None
     ridge: float | None = None
     noise_rounds: int | None = None
     tuning: bool | None = None
+    tuning_epochs: int | None = None
     network: int | None = None
     word_size: int | None = None
     attention: bool = True
@@ -46,6 +51,7 @@ class RecipeSettings:
     neighbours: bool | None = None
     rankers: bool | None = None
     ranker_cost: float | None = None
+    code_negatives: bool | None = None
     proposed: int = 40
     objective: str = "precision"
     choose: bool = True
@@ -55,6 +61,8 @@ class RecipeSettings:
     def __post_init__(self) -> None:
         if self.noise_rounds is not None and self.noise_rounds < 0:
             raise RankaeError(f"noise_rounds is {self.noise_rounds}; it must be at least 0")
+        if self.effort not in ("full", "low"):
+            raise RankaeError(f"effort is {self.effort!r}; it must be full or low")
 
 
 def resolved(
@@ -73,8 +81,15 @@ def resolved(
         return value if given is None else given
 
     h = choose("code_size", int(min(400, L, n)), "enough for the frequent labels; neighbours find the others")
+    low, many = settings.effort == "low", L > MANY_LABELS
     tuning_cost = 60.0 * n * min(L, MANY_LABELS) * h
-    tuning = choose("tuning", tuning_cost < 4 * AFFORDABLE and L > 1, f"{tuning_cost:.0e} multiplications")
+    tuning = choose(
+        "tuning",
+        tuning_cost < 4 * AFFORDABLE and L > 1 and (many or not low),
+        f"{tuning_cost:.0e} multiplications, {settings.effort} effort",
+    )
+    tuning_epochs = choose("tuning_epochs", (3 if low else 5) if many else 10, f"{L} labels, {settings.effort} effort")
+    code_negatives = choose("code_negatives", not (low and many), f"{L} labels, {settings.effort} effort")
     word_size = choose("word_size", 1000 if words <= 2000 else 500, f"{words} features")
     epochs = choose("epochs", 20 if words <= 2000 else 12, f"{words} features")
     gate = 10 if settings.attention else 1  # what a gated word costs, in products of its channels
@@ -92,7 +107,7 @@ def resolved(
         said["ridge"] = f"{ridge} (best leave-one-out precision)"
         training.timed("choice of ridge", began)
     return replace(
-        settings, code_size=h, tuning=tuning, word_size=word_size, epochs=epochs, network=network,
-        neighbours=neighbours, rankers=rankers, ridge=ridge, noise_rounds=noise_rounds,
-        proposed=min(settings.proposed, L),
+        settings, code_size=h, tuning=tuning, tuning_epochs=tuning_epochs, code_negatives=code_negatives,
+        word_size=word_size, epochs=epochs, network=network, neighbours=neighbours, rankers=rankers, ridge=ridge,
+        noise_rounds=noise_rounds, proposed=min(settings.proposed, L),
     )  # fmt: skip

@@ -23,6 +23,7 @@ from rankae.recipe.settings import MANY_LABELS, RecipeSettings, resolved
 from rankae.refine.code import CodePart
 from rankae.refine.model import Parts
 from rankae.refine.neighbours import Neighbours
+from rankae.refine.ranker_weights import RankerWeights
 from rankae.refine.rankers import Rankers
 from rankae.refine.shortlist import Shortlist
 from rankae.refine.words_network import NetworkPart
@@ -118,7 +119,7 @@ def fit_parts_once(
             sp.vstack([labels, trusted.labels], format="csr"),
             check=np.arange(len(start.honest_codes), len(codes)),
             rivals=voted if many else None,
-            epochs=5 if many else 10,
+            epochs=settings.tuning_epochs or 10,
             seed=seed,
         )
         training.timed("tuning", began)
@@ -143,5 +144,8 @@ def fit_parts_once(
 
 def _best_cost(tried: dict[float, Rankers], shortlist: Shortlist, trusted: Trusted) -> float:
     """The cost whose rankers order best what the other parts propose for trusted rows."""
-    ranked = {cost: shortlist.best(rankers.scores(trusted.rows, shortlist), 5)[0] for cost, rankers in tried.items()}
+    ranked = {
+        cost: shortlist.best(RankerWeights.of(rankers).scores(trusted.rows, shortlist), 5)[0]
+        for cost, rankers in tried.items()
+    }
     return max(ranked, key=lambda cost: sum(trusted.figures(ranked[cost]).values()))

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 import torch
 from numba import njit
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.functional import softplus
 
 from rankae.network.kernels.threads import across_threads
@@ -44,9 +44,8 @@ class Combiner:
     """score = a'u + c' relu(B u + b) + d, with u the evidence, standardised."""
 
     def __init__(self, weights: dict[str, np.ndarray]) -> None:
-        self.weights = {
-            "d": np.zeros((), np.float32)
-        } | weights  # the first models that were saved ranked, and had no d
+        # The first models that were saved ranked labels, and had no d.
+        self.weights = {"d": np.zeros((), np.float32)} | weights
         # In early models, evidence that hardly varied in training is worth millions of units when it does: float32
         # would then have no digits left for the others.
         exact = {name: value.astype(np.float64) for name, value in self.weights.items()}
@@ -93,7 +92,7 @@ class Combiner:
                 parts = iter(torch.randperm(rows, generator=generator).split(batch))
             part = next(parts)
             optimizer.param_groups[0]["lr"] = learning_rate * learning_rate_factor(step, steps, warmup=0.2)
-            entries = _entries(shortlist, part.numpy())
+            entries = torch.from_numpy(shortlist.entries_of(part.numpy()))
             x, worth = u[entries], y[entries]
             scores = x @ a + torch.relu(x @ B.T + b) @ c + d
             loss = (worth * softplus(-scores) + (worth == 0) * softplus(scores)).sum() / len(part)
@@ -146,10 +145,3 @@ def _judge(first, last, starts, columns, said, label_counts, nearest, mean, devi
             for j in range(len(hidden)):
                 total += c[j] * max(hidden[j], 0.0)
             out[t] = total
-
-
-def _entries(shortlist: Shortlist, rows: np.ndarray) -> Tensor:
-    """Places of the entries of some rows."""
-    sizes = np.diff(shortlist.starts)[rows]
-    before = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return torch.from_numpy(np.repeat(shortlist.starts[rows], sizes) + np.arange(len(before)) - before)

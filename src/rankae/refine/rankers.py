@@ -13,48 +13,10 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 import torch
-from numba import njit
 
 from rankae.model_file import pack_csr, unpack_csr
-from rankae.network.kernels.threads import across_threads
 from rankae.refine.dual_descent import solve_labels
 from rankae.refine.shortlist import Shortlist
-
-_SEARCH = 6  # a weight vector this many times longer than the row is searched, not read through
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _judge(
-    first, last, starts, columns, row_starts, words, weights, w_starts, w_words, w_weights, biases, scratch, out
-):
-    """Scores of shortlisted labels: short weight vectors are read against the spread-out row, long ones searched."""
-    spread = np.zeros(scratch, np.float32)
-    for i in range(first, last):
-        row_from, row_to = row_starts[i], row_starts[i + 1]
-        for t in range(row_from, row_to):
-            spread[words[t]] = weights[t]
-        for s in range(starts[i], starts[i + 1]):
-            label = columns[s]
-            begin, end = w_starts[label], w_starts[label + 1]
-            total = biases[label]
-            if end - begin <= _SEARCH * (row_to - row_from):
-                for t in range(begin, end):
-                    total += w_weights[t] * spread[w_words[t]]
-            else:
-                low = begin
-                for t in range(row_from, row_to):  # both are sorted, so each search starts where the last one ended
-                    word, high = words[t], end
-                    while low < high:
-                        middle = (low + high) // 2
-                        if w_words[middle] < word:
-                            low = middle + 1
-                        else:
-                            high = middle
-                    if low < end and w_words[low] == word:
-                        total += w_weights[low] * weights[t]
-            out[s] = total
-        for t in range(row_from, row_to):
-            spread[words[t]] = 0
 
 
 class Rankers:
@@ -128,16 +90,6 @@ class Rankers:
     def updated(self, rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, seed: int = 0) -> Rankers:
         """Rankers that have seen some more rows."""
         return Rankers.train(rows, labels, shortlist, seed=seed, start=self)[0]
-
-    def scores(self, rows: sp.csr_matrix, shortlist: Shortlist) -> np.ndarray:
-        """The margin of each shortlisted label; `rows` have sorted words."""
-        out = np.empty(len(shortlist.columns), dtype=np.float32)
-        w = self.weights
-        across_threads(
-            _judge, shortlist.starts, shortlist.columns, rows.indptr, rows.indices, rows.data,
-            w.indptr, w.indices, w.data, self.biases, rows.shape[1], out,
-        )  # fmt: skip
-        return out
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {}, pack_csr("weights", self.weights) | {"biases": self.biases}

@@ -44,6 +44,17 @@ class Shortlist:
         """The row of each entry."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
+    def entries_of(self, rows: np.ndarray) -> np.ndarray:
+        """Places of the entries of some rows, row after row."""
+        sizes = np.diff(self.starts)[rows]
+        before = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return np.repeat(self.starts[rows], sizes) + np.arange(len(before)) - before
+
+    def taken(self, rows: np.ndarray) -> Shortlist:
+        """The shortlist of some rows."""
+        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[rows], dtype=np.int64)])
+        return Shortlist(starts, self.columns[self.entries_of(rows)])
+
     def matrix(self, values: np.ndarray, labels: int) -> sp.csr_matrix:
         return sp.csr_matrix((values, self.columns, self.starts), shape=(len(self), labels))
 

@@ -28,6 +28,8 @@ CONTENDERS = [
     Contender("bonsai", "bonsai"),
     Contender("plt", "plt"),
     Contender("rank-ae-paper", "rank-ae-paper"),
+    Contender("rank-ae-fast", "rank-ae", {"preset": "fast"}),
+    Contender("rank-ae, psp", "rank-ae", {"objective": "psp"}),
     Contender("warm start alone", "rank-ae", ALONE),
     Contender("+ tuning", "rank-ae", ALONE | {"tuning": True}),
     Contender("+ network", "rank-ae", ALONE | {"network": 1}),

@@ -16,7 +16,7 @@ from numba import njit
 from torch import nn
 from torch.nn.functional import softplus
 
-from rankae.network.kernels.threads import across_threads
+from rankae.network.kernels.threads import across_threads, limited_to
 from rankae.refine.shortlist import Shortlist
 from rankae.training.schedule import learning_rate_factor
 
@@ -87,18 +87,19 @@ class Combiner:
         # Few rows are read forty times, many rows not more than is needed.
         per_epoch = -(-rows // batch)
         steps = min(most_steps, 40 * per_epoch)
-        for step in range(steps):
-            if step % per_epoch == 0:
-                parts = iter(torch.randperm(rows, generator=generator).split(batch))
-            part = next(parts)
-            optimizer.param_groups[0]["lr"] = learning_rate * learning_rate_factor(step, steps, warmup=0.2)
-            entries = torch.from_numpy(shortlist.entries_of(part.numpy()))
-            x, worth = u[entries], y[entries]
-            scores = x @ a + torch.relu(x @ B.T + b) @ c + d
-            loss = (worth * softplus(-scores) + (worth == 0) * softplus(scores)).sum() / len(part)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+        with limited_to(1):  # a step is so small that a second thread costs more than it gives
+            for step in range(steps):
+                if step % per_epoch == 0:
+                    parts = iter(torch.randperm(rows, generator=generator).split(batch))
+                part = next(parts)
+                optimizer.param_groups[0]["lr"] = learning_rate * learning_rate_factor(step, steps, warmup=0.2)
+                entries = torch.from_numpy(shortlist.entries_of(part.numpy()))
+                x, worth = u[entries], y[entries]
+                scores = x @ a + torch.relu(x @ B.T + b) @ c + d
+                loss = (worth * softplus(-scores) + (worth == 0) * softplus(scores)).sum() / len(part)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
         learnt = {"mean": mean, "deviation": deviation} | {
             name: value.detach().numpy() for name, value in {"a": a, "B": B, "b": b, "c": c, "d": d}.items()
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numba import njit
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import l1_min_c
 
@@ -37,6 +38,24 @@ def test_the_hyperplane_is_liblinears(seed: int) -> None:
     assert 0 < np.count_nonzero(w) < 40
     loose = fit_l1_logistic(columns.indptr, columns.indices, columns.data, side, cost, 0.1)
     assert best < objective(loose, X, side, cost) < best * 1.1
+
+
+@pytest.mark.parametrize("order", [93, 410, 721])
+def test_a_weight_that_is_all_but_0_does_not_stop_the_descent(order: int) -> None:
+    """These orders of the coordinates leave a weight of about 1e-13 behind on the way."""
+    random = np.random.default_rng(1)
+    X = sp.random(120, 40, density=0.2, format="csr", random_state=1, dtype=np.float32)
+    side = np.where(X @ random.standard_normal(40) + 0.3 * random.standard_normal(120) > 0.2, 1, -1)
+    cost = np.where(side > 0, 3.0, 1.5)
+    columns = X.tocsc()
+    _set_order(order)
+    w = fit_l1_logistic(columns.indptr, columns.indices, columns.data, side, cost, 1e-6)
+    assert objective(w, X, side, cost) <= 96.9053 * (1 + 1e-5)
+
+
+@njit
+def _set_order(seed: int) -> None:
+    np.random.seed(seed)
 
 
 def test_no_weight_is_worth_its_price_below_the_smallest_cost() -> None:

@@ -73,7 +73,9 @@ def fit_l1_logistic(
         if passes == 1:
             pass_tolerance *= 0.25
         if not _move(side, cost, gradient, order[:free], w, step, score, score_step):
-            break
+            if free == n_features:
+                break
+            free, settled_below = n_features, np.inf  # those that move can gain no more; the settled ones may
     return w
 
 
@@ -104,9 +106,10 @@ def _descend(start, row, value, w, gradient, curvature, bend, free, enough, step
             target = here - g / curvature[j]
             shrunk = np.sign(target) * max(0.0, abs(target) - 1.0 / curvature[j])
             change = shrunk - here
-            if abs(change) < 1e-12:
+            # A weight that is all but 0 must become 0: left as it is, it is a violation that no step is long enough for.
+            if change == 0 or (abs(change) < 1e-12 and shrunk != 0):
                 continue
-            step[j] += change
+            step[j] = shrunk - w[j]
             for e in range(start[j], start[j + 1]):
                 score_step[row[e]] += change * value[e]
         if violation <= enough:

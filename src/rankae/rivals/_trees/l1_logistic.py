@@ -106,7 +106,7 @@ def _descend(start, row, value, w, gradient, curvature, bend, free, enough, step
             target = here - g / curvature[j]
             shrunk = np.sign(target) * max(0.0, abs(target) - 1.0 / curvature[j])
             change = shrunk - here
-            # A weight that is all but 0 must become 0: left as it is, it is a violation that no step is long enough for.
+            # A weight that is all but 0 must become 0: left so, it is a violation that no step is long enough for.
             if change == 0 or (abs(change) < 1e-12 and shrunk != 0):
                 continue
             step[j] = shrunk - w[j]

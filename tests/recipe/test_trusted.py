@@ -1,3 +1,5 @@
+import shutil
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -74,6 +76,17 @@ def test_the_model_survives_saving(model, tmp_path):
     np.testing.assert_array_equal(
         RankAE.load(tmp_path / "model").top_columns(rows, 3)[0], model.top_columns(rows, 3)[0]
     )
+
+
+def test_a_run_resumes_with_its_choices(noisy, tmp_path):
+    trusted = make_rows(80, seed=2)
+    settings = {"network": 1, "epochs": 1, "checkpoint": tmp_path / "steps"}
+    whole = RankAE(**settings).fit(*noisy, trusted=trusted)
+    shutil.rmtree(tmp_path / "steps" / "network")
+    resumed = RankAE(**settings, resume=True).fit(*noisy, trusted=trusted)
+    assert resumed.choices_ == whole.choices_
+    assert len(resumed.history_) == 1  # the network alone was trained anew
+    np.testing.assert_allclose(resumed.decision_function(noisy[0]), whole.decision_function(noisy[0]), atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from __future__ import annotations
 from rankae.metrics.judged import Judged, judge, ndcg_rows, precision_rows, recall_rows
 from rankae.metrics.per_label import LabelResults, by_frequency, coverage, per_label
 from rankae.metrics.propensity import Weighed, inverse_propensities, weigh
-from rankae.metrics.summary import evaluate
+from rankae.metrics.summary import evaluate, precisions
 
 __all__ = [
     "Judged",
@@ -30,6 +30,7 @@ __all__ = [
     "ndcg_rows",
     "per_label",
     "precision_rows",
+    "precisions",
     "recall_rows",
     "weigh",
 ]

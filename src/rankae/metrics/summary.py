@@ -52,6 +52,12 @@ def evaluate(
     return found | {"rows": len(counts), "rows_without_labels": int(np.count_nonzero(counts == 0))}
 
 
+def precisions(columns: np.ndarray, labels: sp.csr_matrix) -> dict[str, float]:
+    """P@1, P@3 and P@5 in percent, to two places; their sum is what automatic choices are made by."""
+    judged = judge(columns, labels)
+    return {f"P@{k}": round(_percent(judged.precision(k).mean()), 2) for k in (1, 3, 5)}
+
+
 def _percent(share: float | np.floating) -> float:
     return 100 * float(share)
 

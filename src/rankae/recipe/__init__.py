@@ -35,15 +35,17 @@ def train_recipe(
 
     Trusted rows, if there are any, take the place of the held-out rows.
     """
-    shape = [*rows.shape, *labels.shape, rows.nnz, labels.nnz]
-    steps = Steps(checkpoint_dir, {"settings": asdict(settings), "data": shape}, resume)
+    witnesses = [] if trusted is None else [trusted.rows.nnz, trusted.labels.nnz]
+    shape = [*rows.shape, *labels.shape, rows.nnz, labels.nnz, *witnesses]
+    about = {"settings": asdict(settings), "data": shape}
+    steps = Steps(checkpoint_dir, about, training.choices, resume)
     if trusted is None:
         settings = resolved(settings, rows, labels, training)
         fitted = fit_parts(rows, labels, settings, training, steps)
         parts, opinions, right = fitted.parts, fitted.opinions, labels[fitted.held]
     else:
         settings = chosen_by_trusted(rows, labels, settings, trusted, training)
-        parts = fit_parts_once(rows, labels, settings, trusted, training)
+        parts = fit_parts_once(rows, labels, settings, trusted, training, steps)
         opinions, right = parts.opinions(trusted.rows), trusted.labels
     if opinions is None:
         training.choices["parts"] = "code"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.metrics import evaluate, inverse_propensities
+from rankae.metrics import inverse_propensities, precisions
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 from rankae.refine.combine import Combiner
@@ -23,7 +23,7 @@ def parts_that_help(
     training.evidence["all"] = figures
     for name in kept:
         alone = opinions.shortlist.best(opinions.said[name], 5)[0]
-        training.evidence[f"{name} alone"] = _shown(alone, right)
+        training.evidence[f"{name} alone"] = precisions(alone, right)
     while len(kept) > 1:
         trials = {
             name: _cross_checked(opinions, [p for p in kept if p != name], right, labels, settings)
@@ -49,7 +49,7 @@ def _cross_checked(
     """Precision of a combiner of these parts, each half of the held-out rows scored by the combiner of the other."""
     own = opinions.of(parts, labels.shape[1])
     if len(parts) == 1:
-        return _shown(own.shortlist.best(own.said[parts[0]], 5)[0], right)
+        return precisions(own.shortlist.best(own.said[parts[0]], 5)[0], right)
     seen, truth = _seen_and_true(own, right, labels)
     rows = len(own.shortlist)
     columns = np.empty((rows, 5), dtype=np.int32)
@@ -61,7 +61,7 @@ def _cross_checked(
             own.shortlist.taken(learn), seen[entries], truth[entries], most_steps=600, seed=settings.seed
         )
         columns[check] = own.shortlist.taken(check).best(combiner.scores(seen[others]), 5)[0]
-    return _shown(columns, right)
+    return precisions(columns, right)
 
 
 def _seen_and_true(opinions: Opinions, right: sp.csr_matrix, labels: sp.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
@@ -82,11 +82,6 @@ def train_combiner(
     scores = np.sort(combiner.scores(seen))
     training.threshold = float(scores[-min(right.nnz, len(scores))]) if right.nnz else None
     return combiner
-
-
-def _shown(columns: np.ndarray, right: sp.csr_matrix) -> dict[str, float]:
-    figures = evaluate(columns, right)
-    return {name: round(figures[name], 2) for name in ("P@1", "P@3", "P@5")}
 
 
 def _merit(figures: dict[str, float]) -> float:

@@ -153,7 +153,9 @@ def _held_out_networks(
     found = []
     for f, held in enumerate(folds):
         rest = np.setdiff1d(np.arange(rows.shape[0]), held)
-        found.append(_network(rows[rest], labels[rest], f"network {f}", 1, settings.seed, settings, training, steps))
+        found.append(
+            train_network(rows[rest], labels[rest], f"network {f}", 1, settings.seed, settings, training, steps)
+        )
     training.timed("network", began)
     return found
 
@@ -168,19 +170,21 @@ def whole_network(
     if (missing := settings.network - len(members)) > 0:
         began = time.perf_counter()
         seed = settings.seed + 1
-        members += _network(rows, labels, "more networks", missing, seed, settings, training, steps).members
+        members += train_network(rows, labels, "more networks", missing, seed, settings, training, steps).members
         training.timed("network", began)
     return NetworkPart(members, held_out.settings)
 
 
-def _network(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, name: str, members: int, seed: int, settings: RecipeSettings,
+def train_network(
+    rows: sp.csr_matrix, labels: sp.csr_matrix, step: str, members: int, seed: int, settings: RecipeSettings,
     training: Training, steps: Steps,
 ) -> NetworkPart:  # fmt: skip
-    def fit() -> State:
-        return NetworkPart.train(rows, labels, network_settings(settings, rows), members, seed, training.note).state()
+    """A network of so many members; `step` is the name under which it is kept."""
 
-    made, arrays = steps.take(name, fit)
+    def fit() -> State:
+        return NetworkPart.train(rows, labels, _network_settings(settings, rows), members, seed, training.note).state()
+
+    made, arrays = steps.take(step, fit)
     return NetworkPart.from_state(made, arrays, settings.device)
 
 
@@ -202,7 +206,7 @@ def _fit_rankers(
     return Rankers.from_state(made, arrays), unpack_csr(arrays, "judged")
 
 
-def network_settings(settings: RecipeSettings, rows: sp.csr_matrix) -> WordsNetworkSettings:
+def _network_settings(settings: RecipeSettings, rows: sp.csr_matrix) -> WordsNetworkSettings:
     """Of the networks, as the recipe and the data ask for."""
     assert settings.word_size is not None
     assert settings.epochs is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.metrics import evaluate
+from rankae.metrics import precisions
 from rankae.refine.rankers import Rankers
 from rankae.refine.shortlist import Shortlist
 
@@ -31,6 +31,6 @@ def choose_cost(
     found = {}
     for cost in COSTS:
         _, judged = Rankers.train(rows[sample], labels[sample], own, fold=own_fold, cost=cost, tolerance=0.3, seed=seed)
-        figures = evaluate(listed.best(listed.values_of(judged[held]), 5)[0], labels[sample[held]])
-        found[cost] = sum(figures[name] for name in ("P@1", "P@3", "P@5"))
+        best = listed.best(listed.values_of(judged[held]), 5)[0]
+        found[cost] = sum(precisions(best, labels[sample[held]]).values())
     return max(found, key=found.__getitem__), found

@@ -65,6 +65,11 @@ class RecipeSettings:
             raise RankaeError(f"effort is {self.effort!r}; it must be full or low")
 
 
+def enough_code(labels: sp.csr_matrix) -> int:
+    """The h that is chosen where none is given."""
+    return int(min(400, *labels.shape))
+
+
 def resolved(
     settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, training: Training
 ) -> RecipeSettings:
@@ -80,7 +85,7 @@ def resolved(
         said[name] = f"{value} ({why})" if given is None else f"{given} (as set)"
         return value if given is None else given
 
-    h = choose("code_size", int(min(400, L, n)), "enough for the frequent labels; neighbours find the others")
+    h = choose("code_size", enough_code(labels), "enough for the frequent labels; neighbours find the others")
     low, many = settings.effort == "low", L > MANY_LABELS
     tuning_cost = 60.0 * n * min(L, MANY_LABELS) * h
     tuning = choose(

@@ -14,19 +14,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.errors import DataError
-from rankae.metrics import evaluate
+from rankae.metrics import precisions
 from rankae.network.kernels.sparse_product import sparse_product
 from rankae.network.top_k import top_k
-from rankae.recipe.fitting import network_settings
+from rankae.recipe.fitting import train_network
 from rankae.recipe.notes import Training
-from rankae.recipe.settings import MANY_LABELS, RecipeSettings, resolved
+from rankae.recipe.settings import MANY_LABELS, RecipeSettings, enough_code, resolved
+from rankae.recipe.steps import State, Steps
 from rankae.refine.code import CodePart
 from rankae.refine.model import Parts
 from rankae.refine.neighbours import Neighbours
 from rankae.refine.ranker_weights import RankerWeights
 from rankae.refine.rankers import Rankers
 from rankae.refine.shortlist import Shortlist
-from rankae.refine.words_network import NetworkPart
 from rankae.training.label_noise import denoised_start, put_right, robust_decoder
 from rankae.training.warm_start import warm_start
 
@@ -52,18 +52,13 @@ class Trusted:
     def __len__(self) -> int:
         return self.labels.shape[0]
 
-    def figures(self, columns: np.ndarray) -> dict[str, float]:
-        """P@1, P@3 and P@5 of the best labels of each row; their sum is what choices are made by."""
-        found = evaluate(columns, self.labels)
-        return {name: round(float(found[name]), 2) for name in ("P@1", "P@3", "P@5")}
-
 
 def chosen_by_trusted(
     rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, trusted: Trusted, training: Training
 ) -> RecipeSettings:
     """Settings whose lambda and rounds of label correction give the closed-form start that ranks trusted rows best."""
     began = time.perf_counter()
-    size = settings.code_size or int(min(400, *labels.shape))
+    size = settings.code_size or enough_code(labels)
     ridges = _RIDGES if settings.ridge is None else (settings.ridge,)
     rounds = range(_MOST_ROUNDS + 1) if settings.noise_rounds is None else (settings.noise_rounds,)
     found: dict[tuple[float, int], dict[str, float]] = {}
@@ -76,7 +71,7 @@ def chosen_by_trusted(
             if done in rounds:
                 table = robust_decoder(start, labels) if done else start.label_table
                 codes = sparse_product(trusted.rows, start.word_table)
-                found[ridge, done] = trusted.figures(top_k(codes, table, None, 5)[0])
+                found[ridge, done] = precisions(top_k(codes, table, None, 5)[0], trusted.labels)
     ridge, done = max(found, key=lambda pair: sum(found[pair].values()))
     training.evidence |= {f"ridge {pair[0]:g}, {pair[1]} rounds": figures for pair, figures in found.items()}
     training.timed("choice of ridge", began)
@@ -92,60 +87,88 @@ def chosen_by_trusted(
 
 
 def fit_parts_once(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, trusted: Trusted, training: Training
-) -> Parts:
+    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, trusted: Trusted, training: Training,
+    steps: Steps,
+) -> Parts:  # fmt: skip
     """Train the parts that the settings name on `rows`; trusted rows choose tuning's epoch and the rankers' cost."""
-    assert settings.code_size is not None
-    assert settings.ridge is not None
-    rounds, seed, many = settings.noise_rounds or 0, settings.seed, labels.shape[1] > MANY_LABELS
-    began = time.perf_counter()
-    start = denoised_start(rows, labels, settings.code_size, settings.ridge, rounds, settings.proposed, seed)
-    counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
-    parts = Parts(CodePart.untouched(start), counts, settings.proposed)
-    if rounds:
-        parts.code.label_table = robust_decoder(start, labels)
-    training.timed("warm start", began)
-    voted = None
+    neighbours = voted = None
     if settings.neighbours:
         began = time.perf_counter()
-        parts.neighbours = Neighbours(rows, labels)
-        voted = parts.neighbours.read(rows, honest=True).propose(settings.proposed)
+        neighbours = Neighbours(rows, labels)
+        voted = neighbours.read(rows, honest=True).propose(settings.proposed)
         training.timed("neighbours", began)
-    if settings.tuning and (voted is not None or not many):
-        began = time.perf_counter()
-        codes = np.vstack([start.honest_codes, sparse_product(trusted.rows, start.word_table)])
-        parts.code = parts.code.tuned(
-            codes,
-            sp.vstack([labels, trusted.labels], format="csr"),
-            check=np.arange(len(start.honest_codes), len(codes)),
-            rivals=voted if many else None,
-            epochs=settings.tuning_epochs or 10,
-            seed=seed,
-        )
-        training.timed("tuning", began)
+    code, honest_codes = _fit_code(rows, labels, voted, settings, trusted, training, steps)
+    counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
+    parts = Parts(code, counts, settings.proposed)
+    parts.neighbours = neighbours
     if settings.network:
         began = time.perf_counter()
-        how = network_settings(settings, rows)
-        parts.network = NetworkPart.train(rows, labels, how, settings.network, seed, training.note)
+        members, seed = settings.network, settings.seed
+        parts.network = train_network(rows, labels, "network", members, seed, settings, training, steps)
         training.timed("network", began)
     if settings.rankers:
         began = time.perf_counter()
-        honest = parts.code.read_codes(start.honest_codes).propose(settings.proposed)
-        shortlist = Shortlist.union([honest] if voted is None else [honest, voted])
-        costs = _COSTS if settings.ranker_cost is None else (settings.ranker_cost,)
-        tried = {cost: Rankers.train(rows, labels, shortlist, cost=cost, seed=seed)[0] for cost in costs}
-        cost = _best_cost(tried, parts.opinions(trusted.rows).shortlist, trusted)
-        parts.rankers = tried[cost]
-        if len(tried) > 1:
-            training.choices["ranker_cost"] = f"{cost:g} (best on {len(trusted)} trusted rows)"
+        proposed = code.read_codes(honest_codes).propose(settings.proposed)
+        shortlist = Shortlist.union([proposed] if voted is None else [proposed, voted])
+        listed = parts.opinions(trusted.rows).shortlist
+        parts.rankers = _fit_rankers(rows, labels, shortlist, listed, settings, trusted, training, steps)
         training.timed("rankers", began)
     return parts
 
 
-def _best_cost(tried: dict[float, Rankers], shortlist: Shortlist, trusted: Trusted) -> float:
-    """The cost whose rankers order best what the other parts propose for trusted rows."""
-    ranked = {
-        cost: shortlist.best(RankerWeights.of(rankers).scores(trusted.rows, shortlist), 5)[0]
-        for cost, rankers in tried.items()
-    }
-    return max(ranked, key=lambda cost: sum(trusted.figures(ranked[cost]).values()))
+def _fit_code(
+    rows: sp.csr_matrix, labels: sp.csr_matrix, voted: np.ndarray | None, settings: RecipeSettings, trusted: Trusted,
+    training: Training, steps: Steps,
+) -> tuple[CodePart, np.ndarray]:  # fmt: skip
+    """The code part and the honest codes of the training rows."""
+    h, ridge, rounds = settings.code_size, settings.ridge, settings.noise_rounds or 0
+    assert h is not None
+    assert ridge is not None
+
+    def fit() -> State:
+        began = time.perf_counter()
+        start = denoised_start(rows, labels, h, ridge, rounds, settings.proposed, settings.seed)
+        part = CodePart.untouched(start)
+        if rounds:
+            part.label_table = robust_decoder(start, labels)
+        training.timed("warm start", began)
+        many = labels.shape[1] > MANY_LABELS
+        if settings.tuning and (voted is not None or not many):
+            began = time.perf_counter()
+            codes = np.vstack([start.honest_codes, sparse_product(trusted.rows, start.word_table)])
+            part = part.tuned(
+                codes,
+                sp.vstack([labels, trusted.labels], format="csr"),
+                check=np.arange(len(start.honest_codes), len(codes)),
+                rivals=voted if many else None,
+                epochs=settings.tuning_epochs or 10,
+                seed=settings.seed,
+            )
+            training.timed("tuning", began)
+        made, arrays = part.state()
+        return made, arrays | {"honest_codes": start.honest_codes}
+
+    made, arrays = steps.take("code", fit)
+    honest_codes = arrays.pop("honest_codes")
+    return CodePart.from_state(made, arrays), honest_codes
+
+
+def _fit_rankers(
+    rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, listed: Shortlist, settings: RecipeSettings,
+    trusted: Trusted, training: Training, steps: Steps,
+) -> Rankers:  # fmt: skip
+    """Rankers of the cost that orders best what the other parts propose for trusted rows, `listed`."""
+
+    def fit() -> State:
+        costs = _COSTS if settings.ranker_cost is None else (settings.ranker_cost,)
+        tried: dict[float, tuple[float, Rankers]] = {}
+        for cost in costs:
+            rankers = Rankers.train(rows, labels, shortlist, cost=cost, seed=settings.seed)[0]
+            best = listed.best(RankerWeights.of(rankers).scores(trusted.rows, listed), 5)[0]
+            tried[cost] = sum(precisions(best, trusted.labels).values()), rankers
+        cost = max(tried, key=lambda c: tried[c][0])
+        if len(tried) > 1:
+            training.choices["ranker_cost"] = f"{cost:g} (best on {len(trusted)} trusted rows)"
+        return tried[cost][1].state()
+
+    return Rankers.from_state(*steps.take("rankers", fit))

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from rankae.losses.smooth_ranking import smooth_ranking_loss
-from rankae.metrics import evaluate
+from rankae.metrics import precisions
 from rankae.network.kernels import take_rows
 from rankae.network.kernels.sparse_product import sparse_product
 from rankae.network.top_k import top_k
@@ -161,5 +161,4 @@ def _named(proposed: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:
 
 def _merit(part: CodePart, codes: np.ndarray, labels: sp.csr_matrix) -> float:
     reading = part.read_codes(codes)
-    figures = evaluate(top_k(reading.codes, reading.table, reading.bias, 5)[0], labels)
-    return sum(figures[name] for name in ("P@1", "P@3", "P@5"))
+    return sum(precisions(top_k(reading.codes, reading.table, reading.bias, 5)[0], labels).values())

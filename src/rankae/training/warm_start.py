@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.data.near_copies import novel_rows
-from rankae.metrics import evaluate
+from rankae.metrics import precisions
 from rankae.network.kernels.sparse_product import sparse_product
 from rankae.network.top_k import top_k
 from rankae.training.conjugate_gradients import RidgeSolver
@@ -98,8 +98,7 @@ def honest_precision(
     for ridge in ridges:
         start = warm_start(rows, labels, 64, ridge, seed)
         columns = top_k(start.honest_codes[novel], start.label_table, None, 5)[0]
-        figures = evaluate(columns, labels[novel])
-        found[ridge] = float(np.mean([figures[name] for name in ("P@1", "P@3", "P@5")]))
+        found[ridge] = float(np.mean(list(precisions(columns, labels[novel]).values())))
     return found
 
 

@@ -11,12 +11,10 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-import torch
 from numba import njit
-from torch import nn
-from torch.nn.functional import softplus
 
-from rankae.network.kernels.threads import across_threads, limited_to
+from rankae.network.kernels.threads import across_threads
+from rankae.refine.combiner_descent import descend, split
 from rankae.refine.shortlist import Shortlist
 from rankae.training.schedule import learning_rate_factor
 
@@ -59,6 +57,7 @@ class Combiner:
         evidence: np.ndarray,
         right: np.ndarray,
         *,
+        members: int = 1,
         hidden: int = 64,
         most_steps: int = 2400,
         learning_rate: float = 1e-2,
@@ -68,42 +67,38 @@ class Combiner:
     ) -> Self:
         """Learn from held-out rows.
 
+        Parameters
+        ----------
         right : what each entry is worth: 0 if the row does not carry the label, else 1, or more for labels that are to
             be favoured.
+        members : how many are trained, from different starts; their mean is a combiner as well, with a wider layer.
         """
         mean, deviation = evidence.mean(0), evidence.std(0)
         deviation = np.where(deviation > 1e-4, deviation, 1)  # what did not vary here must not rule rows where it does
-        u = torch.from_numpy((evidence - mean) / deviation)
-        y = torch.from_numpy(right)
-        generator = torch.Generator().manual_seed(seed)
-        width = u.shape[1]
-        a = nn.Parameter(torch.zeros(width))
-        B = nn.Parameter(torch.randn(hidden, width, generator=generator) * width**-0.5)
-        b, c = nn.Parameter(torch.zeros(hidden)), nn.Parameter(torch.zeros(hidden))
+        u = ((evidence - mean) / deviation).astype(np.float32)
+        worth = right.astype(np.float32)
+        rows, width = len(shortlist), u.shape[1]
         share = float(np.clip((right > 0).mean(), 1e-6, 1 - 1e-6)) if len(right) else 0.5
-        d = nn.Parameter(torch.tensor(np.log(share / (1 - share)), dtype=torch.float32))
-        optimizer = torch.optim.AdamW([a, B, b, c, d], lr=learning_rate, weight_decay=decay)
-        rows = len(shortlist)
         # Few rows are read forty times, many rows not more than is needed.
-        per_epoch = -(-rows // batch)
-        steps = min(most_steps, 40 * per_epoch)
-        with limited_to(1):  # a step is so small that a second thread costs more than it gives
-            for step in range(steps):
-                if step % per_epoch == 0:
-                    parts = iter(torch.randperm(rows, generator=generator).split(batch))
-                part = next(parts)
-                optimizer.param_groups[0]["lr"] = learning_rate * learning_rate_factor(step, steps, warmup=0.2)
-                entries = torch.from_numpy(shortlist.entries_of(part.numpy()))
-                x, worth = u[entries], y[entries]
-                scores = x @ a + torch.relu(x @ B.T + b) @ c + d
-                loss = (worth * softplus(-scores) + (worth == 0) * softplus(scores)).sum() / len(part)
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-        learnt = {"mean": mean, "deviation": deviation} | {
-            name: value.detach().numpy() for name, value in {"a": a, "B": B, "b": b, "c": c, "d": d}.items()
-        }
-        return cls({name: np.asarray(value, dtype=np.float32) for name, value in learnt.items()})
+        steps = min(most_steps, -(-40 * rows // batch))
+        rates = [learning_rate * learning_rate_factor(step, steps, warmup=0.2) for step in range(steps)]
+        learnt = []
+        for member in range(members):
+            rng = np.random.default_rng([seed, member])
+            parameters = np.zeros(width * hidden + 2 * hidden + width + 1, dtype=np.float32)
+            B, *_ = layers = split(parameters, width, hidden)
+            B[:] = rng.standard_normal(B.shape, dtype=np.float32) * np.float32(width**-0.5)
+            parameters[-1] = np.log(share / (1 - share))
+            epochs = max(1, -(-steps * batch // max(1, rows)))
+            order = np.concatenate([rng.permutation(rows) for _ in range(epochs)])
+            limits = batch, np.array(rates, dtype=np.float32), np.float32(decay)
+            descend(shortlist.starts, u, worth, order, *limits, parameters, hidden)
+            learnt.append(layers)
+        B, b, c, a = (np.concatenate(part, axis=-1) for part in zip(*learnt, strict=True))
+        linear = a.reshape(members, -1).mean(0)
+        weights = {"mean": mean, "deviation": deviation, "a": linear[:-1], "d": linear[-1], "B": B.T, "b": b}
+        weights["c"] = c / members
+        return cls({name: np.asarray(value, dtype=np.float32) for name, value in weights.items()})
 
     def scores(self, evidence: np.ndarray) -> np.ndarray:
         w = self.weights

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from rankae.errors import DataError
-from rankae.inputs import is_text, label_matrix, name_array, unit_rows
+from rankae.inputs import is_text, label_matrix, labels_among, name_array, unit_rows
 
 INDICATOR = [[1, 0, 1], [0, 0, 0], [0, 1, 0]]
 
@@ -115,6 +115,22 @@ def test_names_of_several_types_have_an_order():
 def test_what_is_not_labels_is_refused(given, sentence):
     with pytest.raises(DataError, match=sentence):
         label_matrix(given)
+
+
+def test_labels_among_known_ones_take_their_columns():
+    known = name_array(["a", "b", ("c", 1)])
+    found = labels_among([[("c", 1), "a"], [], ["b"]], known)
+    np.testing.assert_array_equal(found.toarray(), [[1, 0, 1], [0, 0, 0], [0, 1, 0]])
+    np.testing.assert_array_equal(labels_among(np.array(INDICATOR), known).toarray(), INDICATOR)
+
+
+def test_labels_that_are_not_among_the_known_ones_are_refused_or_passed_over():
+    known = name_array(["a", "b"])
+    with pytest.raises(DataError, match="label 'x' was not in the first rows"):
+        labels_among([["b", "x"], ["x"]], known)
+    np.testing.assert_array_equal(labels_among([["b", "x"], ["x"]], known, pass_over=True).toarray(), [[0, 1], [0, 0]])
+    with pytest.raises(DataError, match="labels have 3 columns, the model 2"):
+        labels_among(np.array(INDICATOR), known, pass_over=True)
 
 
 @pytest.mark.parametrize(

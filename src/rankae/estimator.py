@@ -12,23 +12,21 @@ import scipy.sparse as sp
 
 from rankae.base import LabelRanker, Rows
 from rankae.data.dataset import Dataset
-from rankae.data.glove import read_glove
+from rankae.data.glove import starting_vectors
 from rankae.data.text import TextFeatures
 from rankae.errors import DataError, RankaeError
-from rankae.inputs import is_text, label_matrix, unit_rows
+from rankae.inputs import is_text, labels_among, unit_rows
 from rankae.network.kernels.threads import limited_to
 from rankae.network.label_index import made_up_rows, measured_index
 from rankae.network.rank_network import RankNetwork
 from rankae.presets import preset_settings
 from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
+from rankae.recipe.text_choice import choose_text
 from rankae.refine.model import Parts
 from rankae.refine.update import updated
 from rankae.training.joint import train_joint
 from rankae.training.settings import JointSettings
-from rankae.training.warm_start import honest_precision
 
-# Bytes that the table of word vectors may take: it bounds the vocabulary of n-grams.
-_MOST_TABLE_BYTES = 2**29
 _LONGEST_DOCUMENT = 400
 _INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
 # Parameters that neither the recipe nor the joint training knows by these names.
@@ -52,8 +50,8 @@ class RankAE(LabelRanker):
     attention : whether there is a channel gate ("No attn" without).
     loss : of the network. "paper": "ranking" or "bce" ("No loss"); "default": "smooth" or "bce".
     epochs, random_state, threads, device : of training.
-    ridge, noise_rounds, tuning, network, neighbours, rankers, ranker_cost, proposed, objective, choose : of the
-        recipe, see `rankae.recipe.RecipeSettings`.
+    effort, ridge, noise_rounds, tuning, tuning_epochs, network, neighbours, rankers, ranker_cost, code_negatives,
+        proposed, objective, choose : of the recipe, see `rankae.recipe.RecipeSettings`.
     margin, balance, reduction, hidden, activation, scores, pooling, direct, shortlist, learning_rate, decay, batch,
         warmup, word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
@@ -206,7 +204,7 @@ class RankAE(LabelRanker):
         if self._trusted_given is None:
             return None
         X, Y = self._trusted_given
-        return _prepared(self._rows(X)), self._known_labels(Y, pass_over=True)
+        return _prepared(self._rows(X)), labels_among(Y, self.classes_, pass_over=True)
 
     def _fit(self, rows: Rows, labels: sp.csr_matrix) -> None:
         self.history_: list[dict[str, Any]] = []
@@ -262,7 +260,7 @@ class RankAE(LabelRanker):
         """Go on training with new rows; their labels must be among `classes_`. The first call is `fit`."""
         if not hasattr(self, "model_"):
             return self.fit(X, Y)
-        rows, labels = _prepared(self._rows(X)), self._known_labels(Y)
+        rows, labels = _prepared(self._rows(X)), labels_among(Y, self.classes_)
         if labels.shape[0] != (len(rows) if isinstance(rows, list) else rows.shape[0]):
             raise DataError("there are not as many rows as rows of labels")
         self.label_counts_ = self.label_counts_ + np.bincount(labels.indices, minlength=labels.shape[1])
@@ -273,23 +271,6 @@ class RankAE(LabelRanker):
             else:
                 self.model_ = self._fit_joint(rows, labels, network=self.model_)
         return self
-
-    def _known_labels(self, Y: Any, pass_over: bool = False) -> sp.csr_matrix:
-        """Y in the columns of `classes_`; a label that is not among them is a mistake, or is passed over."""
-        targets = label_matrix(Y)
-        if targets.kind == "indicator":
-            if targets.matrix.shape[1] != len(self.classes_):
-                raise DataError(f"labels have {targets.matrix.shape[1]} columns, the model {len(self.classes_)}")
-            return targets.matrix
-        place = {name: i for i, name in enumerate(self.classes_.tolist())}
-        columns = np.array([place.get(name, -1) for name in targets.classes.tolist()], dtype=np.int32)
-        if not pass_over and (columns < 0).any():
-            name = targets.classes.tolist()[int(np.argmin(columns))]
-            raise DataError(f"label {name!r} was not in the first rows; fit on all rows to add it")
-        coo = targets.matrix.tocoo()
-        known = columns[coo.col] >= 0
-        shape = targets.matrix.shape[0], len(self.classes_)
-        return sp.csr_matrix((coo.data[known], (coo.row[known], columns[coo.col[known]])), shape=shape)
 
     def _set_threshold(self, rows: Rows, labels: sp.csr_matrix) -> None:
         super()._set_threshold(rows, labels)
@@ -333,28 +314,16 @@ class RankAE(LabelRanker):
             self.text_.fit(X)
             self.n_features_in_ = len(self.text_.words)
             return self.text_.sequences(X, _LONGEST_DOCUMENT)
-        self.text_, rows = self._chosen_text(X, labels)
+        candidates = [(1, 1), (1, 2)]
+        if self.ngrams is not None:
+            candidates = [(self.ngrams[0], self.ngrams[1])]  # a list, if it comes from JSON
+        elif preset_settings(self.preset)[0] == "paper":
+            candidates = [(1, 1)]
+        with limited_to(self.threads):
+            self.text_, rows, said = choose_text(X, labels, candidates, self.min_df, self.max_features, self._seed)
+        self.choices_["ngrams"] = said
         self.n_features_in_ = rows.shape[1]
         return rows
-
-    def _chosen_text(self, texts: Any, labels: sp.csr_matrix) -> tuple[TextFeatures, sp.csr_matrix]:
-        """Words, or words and pairs of words, whichever gives better leave-one-out scores."""
-        most = self.max_features or _MOST_TABLE_BYTES // (4 * 400)
-        tried = [(1, 1), (1, 2)] if self.ngrams is None else [(self.ngrams[0], self.ngrams[1])]
-        if preset_settings(self.preset)[0] == "paper" and self.ngrams is None:
-            tried = [(1, 1)]
-        found = []
-        with limited_to(self.threads):
-            for ngrams in tried:
-                text = TextFeatures(ngrams=ngrams, min_df=self.min_df, max_features=most)
-                rows = text.fit_transform(texts)
-                merit = honest_precision(rows, labels, seed=self._seed)[1.0] if len(tried) > 1 else 0.0
-                found.append((merit, text, rows))
-        _, text, rows = max(found, key=lambda item: item[0])
-        shown = ", ".join(f"{t.ngrams}: {merit:.1f}" for merit, t, _ in found)
-        why = f"best leave-one-out precision of {shown}" if len(tried) > 1 else "as set"
-        self.choices_["ngrams"] = f"{text.ngrams} ({why}); {len(text.words)} features"
-        return text, rows
 
     def _rows(self, X: Any) -> Rows:
         if self.words != "bag" and self.text_ is not None and is_text(X):
@@ -367,17 +336,10 @@ class RankAE(LabelRanker):
             return None
         if self.text_ is None:
             raise DataError("word_vectors needs raw text: a feature matrix has no words to look up")
-        names, vectors = read_glove(self.word_vectors)
-        if vectors.shape[1] != word_size:
-            raise DataError(f"{self.word_vectors} has vectors of {vectors.shape[1]}, but word_size is {word_size}")
-        place = {name: i for i, name in enumerate(names)}
-        spread = float(vectors.std())
-        out = np.random.default_rng(self._seed).normal(0, spread, (len(self.text_.words), word_size))
-        known = [(i, place[word]) for i, word in enumerate(self.text_.words) if word in place]
-        here, there = np.array(known, dtype=np.int64).reshape(-1, 2).T
-        out[here] = vectors[there]
-        self.choices_["word_vectors"] = f"{len(known)} of {len(out)} words start from {Path(self.word_vectors).name}"
-        return out.astype(np.float32)
+        words = self.text_.words
+        vectors, known = starting_vectors(words, self.word_vectors, word_size, self._seed)
+        self.choices_["word_vectors"] = f"{known} of {len(words)} words start from {Path(self.word_vectors).name}"
+        return vectors
 
     # Prediction and the model file ------------------------------------------------------------------------------
 

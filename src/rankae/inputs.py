@@ -73,6 +73,24 @@ def label_matrix(Y: Any) -> Targets:
     return _from_lists(Y)
 
 
+def labels_among(Y: Any, classes: np.ndarray, pass_over: bool = False) -> sp.csr_matrix:
+    """Labels Y in the columns of known `classes`; one that is not among them is a mistake, or is passed over."""
+    targets = label_matrix(Y)
+    if targets.kind == "indicator":
+        if targets.matrix.shape[1] != len(classes):
+            raise DataError(f"labels have {targets.matrix.shape[1]} columns, the model {len(classes)}")
+        return targets.matrix
+    place = {name: i for i, name in enumerate(classes.tolist())}
+    columns = np.array([place.get(name, -1) for name in targets.classes.tolist()], dtype=np.int32)
+    if not pass_over and (columns < 0).any():
+        name = targets.classes.tolist()[int(np.argmin(columns))]
+        raise DataError(f"label {name!r} was not in the first rows; fit on all rows to add it")
+    given = targets.matrix.tocoo()
+    known = columns[given.col] >= 0
+    shape = targets.matrix.shape[0], len(classes)
+    return sp.csr_matrix((given.data[known], (given.row[known], columns[given.col[known]])), shape=shape)
+
+
 def _is_collection(row: Any) -> bool:
     return isinstance(row, list | set | frozenset | tuple | np.ndarray)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rankae.data import Dataset, load_dataset, read_glove, write_dataset
+from rankae.data import Dataset, load_dataset, write_dataset
 from rankae.data.writing import written
 from rankae.errors import DataError
 
@@ -65,23 +65,3 @@ def test_an_npz_with_pickled_objects_is_refused(tmp_path):
     np.savez(tmp_path / "a.npz", labels_indptr=np.array([object()], dtype=object))
     with pytest.raises(DataError, match="not a readable"):
         load_dataset(tmp_path / "a.npz")
-
-
-def test_glove(tmp_path):
-    path = tmp_path / "glove.txt"
-    path.write_text("the 1 2.5 -3e-1\n. . . 4 5 6\n")
-    words, vectors = read_glove(path)
-    assert words == ["the", ". . ."]
-    np.testing.assert_array_equal(vectors, np.array([[1, 2.5, -0.3], [4, 5, 6]], np.float32))
-    assert read_glove(path, limit=1)[0] == ["the"]
-
-
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [("b 1", "line 2: 1 numbers where 2 were expected"), ("b 1 x", "not a word and 2 numbers"), ("b 1 nan", "NaN")],
-)
-def test_bad_glove_lines(tmp_path, line, complaint):
-    path = tmp_path / "glove.txt"
-    path.write_text(f"a 1 2\n{line}\n")
-    with pytest.raises(DataError, match=complaint):
-        read_glove(path)

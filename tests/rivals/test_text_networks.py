@@ -91,5 +91,5 @@ def test_xml_cnn_starts_from_glove(tmp_path: Path) -> None:
     model = rivals.create("xml-cnn", glove=str(tmp_path / "glove.txt"), epochs=0, **small).fit(texts, labels)
     row = model.words_.words.index("red") + FIRST_WORD
     assert model.network_.embedding.weight[row].tolist() == [1, 2, 3]
-    with pytest.raises(DataError, match="vectors of 3 numbers: set dim to that, not 5"):
+    with pytest.raises(DataError, match="vectors of 3 numbers: set the size of word vectors to that, not 5"):
         rivals.create("xml-cnn", glove=str(tmp_path / "glove.txt"), **(small | {"dim": 5})).fit(texts, labels)

@@ -1,7 +1,8 @@
-"""GloVe's text files: a word and its vector a line."""
+"""GloVe's text files: a word and its vector a line; and word vectors that start from them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,3 +40,27 @@ def read_glove(path: str | Path, limit: int | None = None) -> tuple[list[str], n
     if not words:
         raise DataError(f"{path}: there are no word vectors in the file")
     return words, np.stack(vectors)
+
+
+def known_vectors(words: Sequence[str], path: str | Path, size: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Places in `words` of those that the file knows, their vectors, and the spread of all vectors in the file."""
+    names, vectors = read_glove(path)
+    if vectors.shape[1] != size:
+        raise DataError(
+            f"{path} has vectors of {vectors.shape[1]} numbers: set the size of word vectors to that, not {size}"
+        )
+    row = {name: i for i, name in enumerate(names)}
+    places = [i for i, word in enumerate(words) if word in row]
+    found = vectors[[row[words[i]] for i in places]]
+    return np.array(places, dtype=np.int64), found, float(vectors.std())
+
+
+def starting_vectors(words: Sequence[str], path: str | Path, size: int, seed: int) -> tuple[np.ndarray, int]:
+    """A vector for each of `words` (float32), and how many of them are the file's.
+
+    Words that the file lacks start at random, as strong as the others, so that neither kind drowns the other out.
+    """
+    places, found, spread = known_vectors(words, path, size)
+    vectors = np.random.default_rng(seed).normal(0, spread, (len(words), size)).astype(np.float32)
+    vectors[places] = found
+    return vectors, len(places)

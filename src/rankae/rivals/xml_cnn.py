@@ -12,8 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rankae.data.glove import read_glove
-from rankae.errors import DataError
+from rankae.data.glove import known_vectors
 from rankae.rivals._doc_pooling import max_pool, parts_of
 from rankae.rivals._text_network import TextNetwork
 from rankae.rivals._word_ids import FIRST_WORD, PADDING
@@ -105,17 +104,11 @@ class XMLCNN(TextNetwork):
     def _start(self, network: XMLCNNNetwork, words: list[str]) -> None:
         if self.glove is None:
             return
-        known, vectors = read_glove(self.glove)
-        if vectors.shape[1] != self.dim:
-            raise DataError(f"{self.glove} has vectors of {vectors.shape[1]} numbers: set dim to that, not {self.dim}")
-        place = {word: row for row, word in enumerate(known)}
-        found = [(i, place[word]) for i, word in enumerate(words, FIRST_WORD) if word in place]
+        places, vectors, spread = known_vectors(words, self.glove, self.dim)
         table = network.embedding.weight.data
         # Words that GloVe lacks start as strong as the others, so that neither kind drowns the other out.
-        table[FIRST_WORD:] *= vectors.std() / table[FIRST_WORD:].std()
-        if found:
-            rows, sources = map(list, zip(*found, strict=True))
-            table[rows] = torch.from_numpy(vectors[sources])
+        table[FIRST_WORD:] *= spread / table[FIRST_WORD:].std()
+        table[FIRST_WORD + places] = torch.from_numpy(vectors)
 
     def _loss(self, scores: Tensor, targets: Tensor) -> Tensor:
         return functional.binary_cross_entropy_with_logits(scores, targets)

@@ -55,7 +55,7 @@ class RankAE(LabelRanker):
     margin, balance, reduction, hidden, activation, scores, pooling, direct, shortlist, learning_rate, decay, batch,
         warmup, word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
-    word_vectors : path of a GloVe text file to start word vectors from (preset "paper").
+    word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file to start word vectors from (preset "paper").
     ngrams, min_df, max_features : of raw text, see `TextFeatures`.
     validation : share of rows held out to keep the best epoch (preset "paper").
     checkpoint : folder in which training notes its progress: every epoch of the preset "paper", every part of the

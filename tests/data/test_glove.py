@@ -40,6 +40,13 @@ def test_words_start_from_their_vectors_and_the_others_at_random_and_as_strong(t
     assert (again != other).all()
 
 
+def test_the_file_may_lie_in_the_data_folder(tmp_path, monkeypatch):
+    (tmp_path / "glove").mkdir()
+    (tmp_path / "glove" / "two.txt").write_text("red 1 2\n")
+    monkeypatch.setenv("RANKAE_DATA", str(tmp_path))
+    assert starting_vectors(["red"], "glove/two.txt", 2, seed=0)[0].tolist() == [[1, 2]]
+
+
 def test_vectors_of_another_size_are_refused(tmp_path):
     (tmp_path / "glove.txt").write_text("red 1 2\n")
     with pytest.raises(DataError, match="vectors of 2 numbers: set the size of word vectors to that, not 3"):

@@ -8,6 +8,7 @@ import pytest
 
 from rankae.data import KNOWN, describe, load_dataset, splits_of
 from rankae.data.info import histogram
+from rankae.data.sources import find_source
 from rankae.errors import DataError
 
 
@@ -60,6 +61,16 @@ def test_names_are_looked_up_in_both_folders(folder, tmp_path, monkeypatch):
     (tmp_path / "cache" / "rankae").mkdir()
     (tmp_path / "moved").rename(tmp_path / "cache" / "rankae" / "bibtex")
     assert len(load_dataset("Bibtex")) == 3
+
+
+def test_relative_paths_lead_into_the_data_folder_and_not_out_of_it(folder, tmp_path, monkeypatch):
+    with pytest.raises(DataError, match=r"mine/train\.txt: there is no such file or folder"):
+        find_source("mine/train.txt")
+    monkeypatch.setenv("RANKAE_DATA", str(tmp_path))
+    assert find_source("mine/train.txt") == folder / "train.txt"
+    monkeypatch.setenv("RANKAE_DATA", str(tmp_path / "cache"))
+    with pytest.raises(DataError, match="no such file or folder"):
+        find_source("../mine/train.txt")
 
 
 def test_a_known_name_that_is_not_here_says_how_to_get_it():

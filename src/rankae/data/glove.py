@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from rankae.data.opening import open_data, text_lines
+from rankae.data.sources import find_source
 from rankae.errors import DataError
 
 MOST_DIMENSIONS = 4096
@@ -43,8 +44,11 @@ def read_glove(path: str | Path, limit: int | None = None) -> tuple[list[str], n
 
 
 def known_vectors(words: Sequence[str], path: str | Path, size: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Places in `words` of those that the file knows, their vectors, and the spread of all vectors in the file."""
-    names, vectors = read_glove(path)
+    """Places in `words` of those that the file knows, their vectors, and the spread of all vectors in the file.
+
+    path : as for a data set, also relative to RANKAE_DATA.
+    """
+    names, vectors = read_glove(find_source(path))
     if vectors.shape[1] != size:
         raise DataError(
             f"{path} has vectors of {vectors.shape[1]} numbers: set the size of word vectors to that, not {size}"

@@ -53,13 +53,14 @@ def splits_of(source: str | Path) -> list[str]:
 
 
 def find_source(source: str | Path) -> Path:
-    """The folder or file meant by `source`: a path, or a name in RANKAE_DATA or the user's cache folder."""
+    """The folder or file meant by `source`: a path; or a name or relative path in RANKAE_DATA or the cache folder."""
     place = Path(source).expanduser()
     if place.exists():
         return place
     named = place.parent == Path(".")
-    for folder in data_folders() if named else []:
-        for candidate in (folder / place, folder / place.name.lower()):
+    inside = not place.is_absolute() and ".." not in place.parts
+    for folder in data_folders() if inside else []:
+        for candidate in (folder / place, folder / str(place).lower()):
             if candidate.exists():
                 return candidate
     if not named:

@@ -53,7 +53,7 @@ class XMLCNN(TextNetwork):
     vocabulary : most frequent words that have a vector of their own.
     longest : words of a document that are read.
     dim : size of word vectors.
-    glove : path of a file of GloVe vectors to start from, or None for a random start.
+    glove : path (also relative to RANKAE_DATA) of GloVe vectors to start from, or None for a random start.
     widths : words that a filter sees.
     filters : filters of each width.
     parts : equal parts of a document over which each filter is max-pooled.

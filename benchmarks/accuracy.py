@@ -1,10 +1,11 @@
 """Accuracy of the presets, of each refinement alone, and of today's strong rivals on the same features.
 
-    RANKAE_DATA=../shared/data python benchmarks/accuracy.py [--data a,b] [--contenders x,y] [--seeds 3] [--jobs 1]
+    RANKAE_DATA=../shared/data python benchmarks/accuracy.py [--data A B] [--contenders X Y] [--seeds 3] [--jobs 1]
+    python benchmarks/accuracy.py --report-only
 
-Writes docs/results/accuracy.md, accuracy.svg and the folder docs/results/accuracy (tables, JSON, a page that sorts).
-Finished cells are kept and not run again, so it can be stopped and started; data and contenders that have no finished
-cell are left out of the tables.
+Writes docs/results/accuracy.md, accuracy.svg, the folder docs/results/accuracy (tables, JSON, a page that sorts), and
+the README's table. The cells are those of `rankae compare` in docs/results/compare: what one of the two has finished,
+the other does not run again. Data and contenders that have no finished cell are left out of the tables.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import argparse
 from pathlib import Path
 
 from rankae.experiments.compare import write_files, write_report
-from rankae.experiments.plan import Contender, Running, Series, run_series
+from rankae.experiments.plan import Contender, Running, Series, finished_series, run_series
 from rankae.experiments.summary import Summary, summarise
 from rankae.experiments.svg import Line, bar_chart
 from rankae.experiments.tables import cost_grid, score_grid, to_markdown
@@ -40,36 +41,18 @@ CONTENDERS = [
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--data", default=",".join(DATA))
-    options.add_argument("--contenders", default=",".join(c.name for c in CONTENDERS))
+    names = [contender.name for contender in CONTENDERS]
+    options.add_argument("--data", nargs="+", choices=DATA, default=DATA, metavar="NAME")
+    options.add_argument("--contenders", nargs="+", choices=names, default=names, metavar="NAME")
     options.add_argument("--seeds", type=int, default=3)
     options.add_argument("--jobs", type=int, default=1)
     options.add_argument("--report-only", action="store_true", help="write the tables from the cells there are")
     chosen = options.parse_args()
-    names = chosen.contenders.split(",")
-    plan = [
-        Series(data, contender, chosen.seeds)
-        for data in chosen.data.split(",")
-        for contender in CONTENDERS
-        if contender.name in names
-    ]
-    running = Running(RESULTS / "accuracy", jobs=chosen.jobs)
+    whole = [Series(data, contender, chosen.seeds) for data in DATA for contender in CONTENDERS]
+    running = Running(RESULTS / "compare", jobs=chosen.jobs)
     if not chosen.report_only:
-        run_series(plan, running)
-    write(_finished(running))
-
-
-def _finished(running: Running, most_seeds: int = 10) -> Summary:
-    """All cells that are done, whatever run they are from, each series with the seeds it has."""
-    series = []
-    for data in DATA:
-        for contender in CONTENDERS:
-            seeds = 0
-            while seeds < most_seeds and running.store.find(Series(data, contender).cell(seeds)):
-                seeds += 1
-            if seeds:
-                series.append(Series(data, contender, seeds))
-    return summarise(run_series(series, running), running.store)
+        run_series([s for s in whole if s.data in chosen.data and s.contender.name in chosen.contenders], running)
+    write(summarise(finished_series(whole, running.store), running.store))
 
 
 def write(summary: Summary) -> None:
@@ -97,9 +80,9 @@ def write(summary: Summary) -> None:
 
 
 def _short_table(summary: Summary) -> str:
-    """What the README shows: P@1 / P@3 / P@5 of the default preset and of each rival."""
+    """What the README shows: P@1 / P@3 / P@5 of the default preset and of each rival, and the seeds of each."""
     shown = [name for name in ("rank-ae", "parabel", "bonsai", "plt") if name in summary.methods]
-    lines = [f"| data | {' | '.join(shown)} |", "|---|" + "---|" * len(shown)]
+    lines = [f"| data | {' | '.join(shown)} | seeds |", "|---|" + "---|" * len(shown) + "---|"]
     for data in summary.data:
         best = {m: max(_mean(summary, data, name, m) for name in shown) for m in ("P@1", "P@3", "P@5")}
         cells = []
@@ -107,7 +90,8 @@ def _short_table(summary: Summary) -> str:
             figures = {m: _mean(summary, data, name, m) for m in best}
             texts = [f"**{v:.1f}**" if v == best[m] else f"{v:.1f}" for m, v in figures.items()]
             cells.append(" / ".join(texts) if figures["P@1"] >= 0 else "-")
-        lines.append(f"| {data} | {' | '.join(cells)} |")
+        seeds = [str(summary.seeds(data, name)) for name in shown]
+        lines.append(f"| {data} | {' | '.join(cells)} | {seeds[0] if len(set(seeds)) == 1 else ' / '.join(seeds)} |")
     return "\n".join(lines)
 
 

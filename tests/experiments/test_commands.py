@@ -21,6 +21,10 @@ def test_compare(texts: str, matrix: str, tmp_path: Path, capsys) -> None:
     shown = capsys.readouterr()
     assert "PSP@2" in json.loads(shown.out)["data"]["matrix"]["knn"]["scores"]
     assert shown.err == ""  # everything was finished already
+    assert (
+        run([*command[:3], "--methods", "popular,plt", "--out", str(out), "--k", "1,2", "--report-only", "--json"]) == 0
+    )
+    assert list(json.loads(capsys.readouterr().out)["data"]["matrix"]) == ["popular"]
     assert run([*command, "--again", "popular"]) == 0
     assert capsys.readouterr().err.count("popular seed 0") == 2
 

@@ -81,6 +81,19 @@ def test_finished_cells_are_never_run_again(texts: str, here, ran) -> None:
     assert ran[2:] == [("knn", "done")]
 
 
+def test_a_report_of_what_is_finished_runs_nothing(texts: str, matrix: str, here, ran) -> None:
+    methods = contenders(["popular", "one-vs-rest", "knn"])
+    with pytest.raises(RankaeError, match="none of these cells is finished"):
+        compare([texts, matrix], methods, here(), report_only=True)
+    compare([texts], methods[:2], here(), seeds=2)
+    finished = len(ran)
+    summary = compare([texts, matrix], methods, here(), report_only=True)
+    assert len(ran) == finished
+    assert (summary.data, summary.methods) == (["texts"], ["popular", "one-vs-rest"])
+    assert [summary.seeds("texts", method) for method in ("popular", "one-vs-rest", "knn")] == [1, 2, 0]
+    assert "| texts | one-vs-rest | 2 |" in (here().folder / "table.md").read_text()
+
+
 def test_a_failed_cell_does_not_stop_the_others(texts: str, here, ran, monkeypatch) -> None:
     def burst(*_):
         raise RuntimeError("burst | pipe")
@@ -105,6 +118,8 @@ def test_tuned_methods_use_what_the_search_found(texts: str, here, ran) -> None:
     (found,) = [json.loads(p.read_text()) for p in (here().folder / "cells").glob("*tune3*.json")]
     assert found["trials"] == 3
     assert summary.parameters.get(("texts", "knn"), {}) == found["parameters"]
+    again = compare([texts], contenders(["knn", "popular"]), here(), tune_trials=3, report_only=True)
+    assert (again.scores, again.parameters, len(ran)) == (summary.scores, summary.parameters, 3)
 
 
 def test_mistakes_are_told_before_anything_runs(texts: str, here, ran, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from rankae.cli.experiment_options import (
     Json,
     Out,
     Places,
+    ReportOnly,
     Retry,
     Seeds,
     Settings,
@@ -39,6 +40,7 @@ def compare(
     retry: Retry = False,
     again: Again = None,
     cell_minutes: CellMinutes = None,
+    report_only: ReportOnly = False,
     json: Json = False,
 ) -> None:
     """Compare methods: scores with deviations, ranks, which differences are real, training and prediction cost.
@@ -52,5 +54,5 @@ def compare(
 
     chosen = contenders(names(methods) if methods else rivals.names(), settings or ())
     how = running(out, isolate, jobs, retry, again, cell_minutes)
-    summary = experiment.compare(data, chosen, how, seeds, tune_trials, places(k))
+    summary = experiment.compare(data, chosen, how, seeds, tune_trials, places(k), report_only)
     print_summary(summary, out, json)

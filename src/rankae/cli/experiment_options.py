@@ -29,6 +29,9 @@ Again = Annotated[
     str | None, typer.Option(help="Methods (by the names in the table) whose finished cells to run anew.")
 ]
 CellMinutes = Annotated[float | None, typer.Option(min=0, help="The most that one cell may take.")]
+ReportOnly = Annotated[
+    bool, typer.Option("--report-only", help="Run nothing: report what is finished, with all seeds there are.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 
 

@@ -18,6 +18,8 @@ from rankae.experiments.isolated import run_isolated
 from rankae.progress import bar
 from rankae.tune import SPACES
 
+MOST_SEEDS = 20  # that `finished_series` looks for
+
 
 @dataclass(frozen=True)
 class Contender:
@@ -111,13 +113,24 @@ def run_series(plan: Sequence[Series], running: Running) -> list[Outcome]:
             raise
 
 
-def _run_one(series: Series, seeds: int, run_cell: Callable[[Cell], Result]) -> Outcome:
+def finished_series(plan: Sequence[Series], store: Store) -> list[Outcome]:
+    """What is finished of a plan, with nothing run: each series with all seeds it has, without those that have none."""
+    found = [_run_one(series, MOST_SEEDS, store.find) for series in plan]
+    outcomes = [outcome for outcome in found if outcome.cells or outcome.reason]
+    if not outcomes:
+        raise RankaeError(f"{store.folder}: none of these cells is finished; run them first")
+    return outcomes
+
+
+def _run_one(series: Series, seeds: int, run_cell: Callable[[Cell], Result | None]) -> Outcome:
     """Search for parameters if asked, then one cell for each seed; the first refusal ends the series."""
     fixed = dict(series.contender.parameters)
     parameters = fixed
     chooses_itself = series.noise is not None and rivals.METHODS[series.contender.method].trusts
     if series.trials and SPACES.get(series.contender.method) and not chooses_itself:
         found = run_cell(replace(series.cell(0), trials=series.trials))
+        if found is None:
+            return Outcome(series, [], [])
         if found["status"] != "done":
             return Outcome(series, [], [], f"while tuning: {found['reason']}")
         parameters = fixed | found["parameters"]
@@ -126,6 +139,8 @@ def _run_one(series: Series, seeds: int, run_cell: Callable[[Cell], Result]) -> 
     for seed in range(seeds):
         cell = replace(series.cell(seed), parameters=parameters)
         result = run_cell(cell)
+        if result is None:
+            continue  # not run yet, and only what is finished was asked for
         if result["status"] == "done":
             cells.append(cell)
             results.append(result)

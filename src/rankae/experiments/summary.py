@@ -60,6 +60,11 @@ class Summary:
     def measures(self, family: str) -> list[str]:
         return [f"{family}@{place}" for place in self.k]
 
+    def seeds(self, data: str, method: str) -> int:
+        """How many seeds a method's figures are the mean of; 0 where it has none."""
+        score = self.scores.get((data, method, f"P@{self.k[0]}"))
+        return 0 if score is None else score.seeds
+
     def to_dict(self) -> dict[str, Any]:
         """JSON values, nested by data set and method."""
         found: dict[str, Any] = {name: {method: {} for method in self.methods} for name in self.data}

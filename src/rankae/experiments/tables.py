@@ -94,12 +94,18 @@ def data_grid(summary: Summary, data: str) -> Grid:
 def cost_grid(summary: Summary) -> Grid:
     """Training, prediction, size and memory, a line for each data set and method that ran."""
     lines = [
-        [data, method, *(f"{costs[name]:.{digits}f}" if name in costs else "-" for name, _, digits in COSTS)]
+        [
+            data,
+            method,
+            str(summary.seeds(data, method)),
+            *(f"{costs[name]:.{digits}f}" if name in costs else "-" for name, _, digits in COSTS),
+        ]
         for data in summary.data
         for method in summary.methods
         if (costs := summary.costs.get((data, method))) is not None
     ]
-    return Grid("Cost (mean over seeds)", ["data", "method", *(heading for _, heading, _ in COSTS)], lines, set())
+    head = ["data", "method", "seeds", *(heading for _, heading, _ in COSTS)]
+    return Grid("Cost (mean over seeds)", head, lines, set())
 
 
 def frequency_grid(summary: Summary) -> Grid:

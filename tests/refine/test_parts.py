@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 from rankae.refine.code import CodePart
 from rankae.refine.combine import Combiner, evidence
 from rankae.refine.neighbours import Neighbours
-from rankae.refine.rankers import Rankers
+from rankae.refine.rankers import Rankers, easy_negatives
 from rankae.refine.readings import CodeReading, SparseReading
 from rankae.refine.shortlist import Shortlist
 from rankae.refine.words_network import NetworkPart, WordsNetworkSettings
@@ -179,7 +179,8 @@ def test_the_combiner_learns_whom_to_believe():
     shortlist = Shortlist.union([np.tile(np.arange(6, dtype=np.int32), (400, 1))])
     right = (rng.random(2400) < 0.2).astype(np.float32)
     reliable, noise = right + 0.3 * rng.standard_normal(2400), rng.standard_normal(2400)
-    seen = evidence(shortlist, [noise.astype(np.float32), reliable.astype(np.float32)], np.ones(6), np.zeros(400))
+    opinions = [noise.astype(np.float32), reliable.astype(np.float32)]
+    seen = evidence(shortlist, opinions, np.zeros(2400), np.ones(6), np.zeros(400))
     combiner = Combiner.train(shortlist, seen, right)
     best = shortlist.best(combiner.scores(seen), 1)[0][:, 0]
     reference = shortlist.best(reliable.astype(np.float32), 1)[0][:, 0]
@@ -193,7 +194,7 @@ def test_a_combined_score_is_how_likely_a_label_is():
     shortlist = Shortlist.union([np.tile(np.arange(5, dtype=np.int32), (2000, 1))])
     logit = rng.normal(-1, 1.5, 10_000).astype(np.float32)
     right = (rng.random(10_000) < 1 / (1 + np.exp(-logit))).astype(np.float32)
-    seen = evidence(shortlist, [logit], np.ones(5), np.zeros(2000))
+    seen = evidence(shortlist, [logit], np.zeros(10_000), np.ones(5), np.zeros(2000))
     found = 1 / (1 + np.exp(-Combiner.train(shortlist, seen, right).scores(seen)))
     for low, high in ((0.1, 0.3), (0.4, 0.6), (0.7, 0.9)):
         of = (found >= low) & (found < high)
@@ -205,14 +206,40 @@ def test_the_combiner_judges_in_one_loop_as_it_scores_evidence():
     shortlist = Shortlist.union([rng.integers(-1, 9, (20, 5)).astype(np.int32), np.full((20, 1), -1, np.int32)])
     opinions = [rng.normal(0, 1, len(shortlist.columns)).astype(np.float32) for _ in range(2)]
     counts, nearest = rng.integers(0, 50, 9).astype(np.float32), rng.random(20, np.float32)
-    seen = evidence(shortlist, opinions, counts, nearest)
+    closest = rng.random(len(shortlist.columns), np.float32)
+    seen = evidence(shortlist, opinions, closest, counts, nearest)
     combiner = Combiner.train(shortlist, seen, (opinions[0] > 0.5).astype(np.float32), most_steps=20)
     np.testing.assert_allclose(
-        combiner.judge(shortlist, opinions, counts, nearest), combiner.scores(seen), rtol=1e-4, atol=1e-4
+        combiner.judge(shortlist, opinions, closest, counts, nearest), combiner.scores(seen), rtol=1e-4, atol=1e-4
     )
 
 
 def test_evidence_of_rows_without_candidates_is_empty():
     shortlist = Shortlist(np.array([0, 0, 2]), np.array([0, 1], np.int32))
-    seen = evidence(shortlist, [np.array([1.0, 3.0], np.float32)], np.ones(2), np.zeros(2))
+    seen = evidence(shortlist, [np.array([1.0, 3.0], np.float32)], np.zeros(2), np.ones(2), np.zeros(2))
     assert seen[:, 1].tolist() == [-2, 0]
+
+
+def test_the_closest_row_that_carries_a_label_is_told():
+    rows = sp.csr_matrix(np.array([[1, 0], [0.8, 0.6], [0, 1]], dtype=np.float32))
+    labels = sp.csr_matrix(np.array([[1, 0], [1, 1], [0, 1]], dtype=np.float32))
+    read = Neighbours(rows, labels, count=3).read(rows[:1])
+    assert read.closest.toarray()[0] == pytest.approx([1.0, 0.8])
+    assert read.values.toarray()[0] == pytest.approx([1.8 / 3, 0.8 / 3])
+    honest = Neighbours(rows, labels, count=3).read(rows, honest=True)
+    assert honest.taken(np.array([2])).closest.toarray()[0] == pytest.approx([0.6, 0.6])
+
+
+def test_easy_negatives_are_drawn_by_the_root_of_frequency():
+    often = sp.csr_matrix(np.eye(3, dtype=np.float32)[[0] * 900 + [1] * 100])  # the last label is never carried
+    drawn = easy_negatives(often, 30)
+    assert drawn.shape == (1000, 30)
+    shares = np.bincount(drawn.ravel(), minlength=3) / drawn.size
+    assert shares == pytest.approx([0.75, 0.25, 0], abs=0.02)
+
+
+def test_a_shortlist_can_be_looked_at_for_some_labels_only():
+    shortlist = Shortlist(np.array([0, 3, 3, 5]), np.array([0, 2, 5, 2, 4], np.int32))
+    some = shortlist.among(np.array([2, 5, 7]))
+    assert some.starts.tolist() == [0, 2, 2, 3]
+    assert some.columns.tolist() == [0, 1, 0]

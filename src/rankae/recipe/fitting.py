@@ -21,9 +21,9 @@ from rankae.recipe.ranker_cost import choose_cost
 from rankae.recipe.settings import MANY_LABELS, RecipeSettings
 from rankae.recipe.steps import State, Steps
 from rankae.refine.code import CodePart
-from rankae.refine.model import Opinions, Parts
-from rankae.refine.neighbours import Neighbours, VoteReading
-from rankae.refine.rankers import Rankers
+from rankae.refine.model import Opinions, Parts, closeness
+from rankae.refine.neighbours import Neighbours
+from rankae.refine.rankers import Rankers, easy_negatives
 from rankae.refine.readings import Reading
 from rankae.refine.shortlist import Shortlist
 from rankae.refine.words_network import NetworkPart, WordsNetworkSettings
@@ -74,7 +74,7 @@ def fit_parts(
         if networks:
             readings[f]["network"] = networks[f].read(rows[held])
         if votes is not None:
-            readings[f]["neighbours"] = VoteReading(votes.values[held], votes.nearest[held])
+            readings[f]["neighbours"] = votes.taken(held)
     proposals = [{name: reading.propose(settings.proposed) for name, reading in own.items()} for own in readings]
     judged = None
     if settings.rankers:
@@ -86,7 +86,8 @@ def fit_parts(
         for held, own in zip(folds, proposals, strict=True):
             proposed[held] = own["code"]
             by_network[held] = own.get("network", -1)
-        shortlist = Shortlist.union([p for p in (proposed, by_network, voted) if p is not None])
+        easy = easy_negatives(labels, settings.easy_negatives or 0, settings.seed)
+        shortlist = Shortlist.union([p for p in (proposed, by_network, voted, easy) if p is not None])
         parts.rankers, judged = _fit_rankers(rows, labels, shortlist, fold, settings, training, steps)
         training.timed("rankers", began)
     opinions = []
@@ -95,7 +96,7 @@ def fit_parts(
         said = {name: reading.scores(shortlist) for name, reading in readings[f].items()}
         if judged is not None:
             said["rankers"] = shortlist.values_of(judged[held])
-        opinions.append(Opinions(shortlist, said, nearest[held], proposals[f]))
+        opinions.append(Opinions(shortlist, said, *closeness(readings[f].get("neighbours"), shortlist), proposals[f]))
     return Fitted(parts, np.concatenate(folds), Opinions.stacked(opinions))
 
 
@@ -196,8 +197,8 @@ def _fit_rankers(
         cost = settings.ranker_cost
         if cost is None:
             cost, merits = choose_cost(rows, labels, shortlist, fold, settings.seed)
-            shown = ", ".join(f"{c:g}: {merit / 3:.1f}" for c, merit in merits.items())
-            training.choices["ranker_cost"] = f"{cost:g} (best precision on held-out rows of {shown})"
+            shown = ", ".join(f"{c:g}: {merit:.1f}" for c, merit in merits.items())
+            training.choices["ranker_cost"] = f"{cost:g} (best average precision on held-out rows of {shown})"
         rankers, judged = Rankers.train(rows, labels, shortlist, fold=fold, cost=cost, seed=settings.seed)
         made, arrays = rankers.state()
         return made, arrays | pack_csr("judged", judged)

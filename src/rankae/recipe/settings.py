@@ -33,6 +33,7 @@ class RecipeSettings:
     neighbours, rankers : whether these parts may take part.
     ranker_cost : C of the rankers' SVMs; by default what held-out or trusted rows choose.
     code_negatives : let a ranker learn also from rows for which the code proposes its label, not neighbours alone.
+    easy_negatives : how many labels drawn at random to learn each row as a negative of, besides the proposed ones.
     objective : "precision", or "psp" to favour labels that are rare and easily missed.
     choose : let held-out rows decide which parts to keep; otherwise all that are allowed are kept.
     """
@@ -52,6 +53,7 @@ class RecipeSettings:
     rankers: bool | None = None
     ranker_cost: float | None = None
     code_negatives: bool | None = None
+    easy_negatives: int | None = None
     proposed: int = 40
     objective: str = "precision"
     choose: bool = True
@@ -95,6 +97,7 @@ def resolved(
     )
     tuning_epochs = choose("tuning_epochs", (3 if low else 5) if many else 10, f"{L} labels, {settings.effort} effort")
     code_negatives = choose("code_negatives", not (low and many), f"{L} labels, {settings.effort} effort")
+    easy_negatives = choose("easy_negatives", min(8 if low else 20, L), f"{settings.effort} effort")
     word_size = choose("word_size", 1000 if words <= 2000 else 500, f"{words} features")
     epochs = choose("epochs", 20 if words <= 2000 else 12, f"{words} features")
     gate = 10 if settings.attention else 1  # what a gated word costs, in products of its channels
@@ -113,6 +116,6 @@ def resolved(
         training.timed("choice of ridge", began)
     return replace(
         settings, code_size=h, tuning=tuning, tuning_epochs=tuning_epochs, code_negatives=code_negatives,
-        word_size=word_size, epochs=epochs, network=network, neighbours=neighbours, rankers=rankers, ridge=ridge,
-        noise_rounds=noise_rounds, proposed=min(settings.proposed, L),
+        easy_negatives=easy_negatives, word_size=word_size, epochs=epochs, network=network, neighbours=neighbours,
+        rankers=rankers, ridge=ridge, noise_rounds=noise_rounds, proposed=min(settings.proposed, L),
     )  # fmt: skip

@@ -25,7 +25,7 @@ from rankae.refine.code import CodePart
 from rankae.refine.model import Parts
 from rankae.refine.neighbours import Neighbours
 from rankae.refine.ranker_weights import RankerWeights
-from rankae.refine.rankers import Rankers
+from rankae.refine.rankers import Rankers, easy_negatives
 from rankae.refine.shortlist import Shortlist
 from rankae.training.label_noise import denoised_start, put_right, robust_decoder
 from rankae.training.warm_start import warm_start
@@ -109,7 +109,8 @@ def fit_parts_once(
     if settings.rankers:
         began = time.perf_counter()
         proposed = code.read_codes(honest_codes).propose(settings.proposed)
-        shortlist = Shortlist.union([proposed] if voted is None else [proposed, voted])
+        easy = easy_negatives(labels, settings.easy_negatives or 0, settings.seed)
+        shortlist = Shortlist.union([p for p in (proposed, voted, easy) if p is not None])
         listed = parts.opinions(trusted.rows).shortlist
         parts.rankers = _fit_rankers(rows, labels, shortlist, listed, settings, trusted, training, steps)
         training.timed("rankers", began)

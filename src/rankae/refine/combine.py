@@ -20,12 +20,17 @@ from rankae.training.schedule import learning_rate_factor
 
 
 def evidence(
-    shortlist: Shortlist, opinions: list[np.ndarray], label_counts: np.ndarray, nearest: np.ndarray
+    shortlist: Shortlist,
+    opinions: list[np.ndarray],
+    closest: np.ndarray,
+    label_counts: np.ndarray,
+    nearest: np.ndarray,
 ) -> np.ndarray:
     """What `Combiner` reads of each entry.
 
     Each opinion as it is and against the best of its row; the label's log-frequency; and how near the row is to a
-    training row, because memory is right about near copies and rules are right about the rest.
+    training row, and to one that carries the label (`closest`), because memory is right about near copies and rules
+    are right about the rest.
     """
     columns = []
     sizes = np.diff(shortlist.starts)
@@ -34,7 +39,7 @@ def evidence(
         best = np.maximum.reduceat(opinion, shortlist.starts[:-1][filled]) if len(opinion) else opinion
         columns += [opinion, opinion - np.repeat(best, sizes[filled])]
     columns.append(np.log1p(label_counts[shortlist.columns]))
-    columns.append(np.repeat(nearest, sizes))
+    columns += [np.repeat(nearest, sizes), closest]
     return np.stack(columns, axis=1).astype(np.float32, copy=False)
 
 
@@ -42,8 +47,12 @@ class Combiner:
     """score = a'u + c' relu(B u + b) + d, with u the evidence, standardised."""
 
     def __init__(self, weights: dict[str, np.ndarray]) -> None:
-        # The first models that were saved ranked labels, and had no d.
+        # The first models that were saved ranked labels, and had no d; they did not read `closest` either.
         self.weights = {"d": np.zeros((), np.float32)} | weights
+        if len(weights["a"]) % 2 == 0:
+            for name, value in {"mean": 0, "deviation": 1, "a": 0, "B": 0}.items():
+                last = [(0, 0)] * (weights[name].ndim - 1) + [(0, 1)]
+                self.weights[name] = np.pad(weights[name], last, constant_values=value)
         # In early models, evidence that hardly varied in training is worth millions of units when it does: float32
         # would then have no digits left for the others.
         exact = {name: value.astype(np.float64) for name, value in self.weights.items()}
@@ -109,17 +118,22 @@ class Combiner:
         return u @ w["a"] + hidden @ w["c"] + w["d"]
 
     def judge(
-        self, shortlist: Shortlist, opinions: list[np.ndarray], label_counts: np.ndarray, nearest: np.ndarray
+        self,
+        shortlist: Shortlist,
+        opinions: list[np.ndarray],
+        closest: np.ndarray,
+        label_counts: np.ndarray,
+        nearest: np.ndarray,
     ) -> np.ndarray:
         """`scores` of the `evidence` of these opinions, in one loop that holds the evidence of one entry at a time."""
         out = np.empty(len(shortlist.columns), dtype=np.float32)
-        asked = shortlist.starts, shortlist.columns, np.stack(opinions), label_counts, nearest
+        asked = shortlist.starts, shortlist.columns, np.stack(opinions), closest, label_counts, nearest
         across_threads(_judge, *asked, *self._exact, out)
         return out
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _judge(first, last, starts, columns, said, label_counts, nearest, mean, deviation, a, B, b, c, d, out):
+def _judge(first, last, starts, columns, said, closest, label_counts, nearest, mean, deviation, a, B, b, c, d, out):
     parts = len(said)
     best, u, hidden = np.empty(parts, np.float32), np.empty_like(a), np.empty_like(b)
     for i in range(first, last):
@@ -131,6 +145,7 @@ def _judge(first, last, starts, columns, said, label_counts, nearest, mean, devi
             for p in range(parts):
                 u[2 * p], u[2 * p + 1] = said[p, t], said[p, t] - best[p]
             u[2 * parts], u[2 * parts + 1] = np.log1p(label_counts[columns[t]]), nearest[i]
+            u[2 * parts + 2] = closest[t]
             total = d
             hidden[:] = b
             for f in range(len(u)):

@@ -32,16 +32,21 @@ _PARTS: dict[str, Any] = {part.name: part for part in (CodePart, NetworkPart, Ne
 
 @dataclass
 class Opinions:
-    """A shortlist and what each part says of its entries; `proposals` keeps who named which label."""
+    """A shortlist and what each part says of its entries; `proposals` keeps who named which label.
+
+    closest : of each entry, the cosine of the nearest training row that carries the label; 0 if nobody looked.
+    nearest : of each row, the cosine of the nearest training row.
+    """
 
     shortlist: Shortlist
     said: dict[str, np.ndarray]
-    nearest: np.ndarray  # of each row, the cosine of the nearest training row; 0 if nobody looked
+    closest: np.ndarray
+    nearest: np.ndarray
     proposals: dict[str, np.ndarray] = field(default_factory=dict)
 
     def evidence(self, label_counts: np.ndarray) -> np.ndarray:
         """What the combiner reads."""
-        return evidence(self.shortlist, list(self.said.values()), label_counts, self.nearest)
+        return evidence(self.shortlist, list(self.said.values()), self.closest, label_counts, self.nearest)
 
     @classmethod
     def stacked(cls, found: list[Opinions]) -> Opinions:
@@ -49,15 +54,27 @@ class Opinions:
         first = found[0]
         said = {name: np.concatenate([o.said[name] for o in found]) for name in first.said}
         proposals = {name: np.concatenate([o.proposals[name] for o in found]) for name in first.proposals}
-        nearest = np.concatenate([o.nearest for o in found])
-        return cls(Shortlist.stacked([o.shortlist for o in found]), said, nearest, proposals)
+        closest, nearest = (np.concatenate([getattr(o, name) for o in found]) for name in ("closest", "nearest"))
+        return cls(Shortlist.stacked([o.shortlist for o in found]), said, closest, nearest, proposals)
 
     def of(self, parts: list[str], labels: int) -> Opinions:
         """What would be known if only these parts had been asked."""
         proposers = [name for name in parts if name in self.proposals]
         shortlist = Shortlist.union([self.proposals[name] for name in proposers])
-        said = {name: shortlist.values_of(self.shortlist.matrix(self.said[name], labels)) for name in parts}
-        return Opinions(shortlist, said, self.nearest if "neighbours" in parts else np.zeros_like(self.nearest))
+
+        def of_those(values: np.ndarray) -> np.ndarray:
+            return shortlist.values_of(self.shortlist.matrix(values, labels))
+
+        looked = np.float32("neighbours" in parts)
+        said = {name: of_those(self.said[name]) for name in parts}
+        return Opinions(shortlist, said, looked * of_those(self.closest), looked * self.nearest)
+
+
+def closeness(votes: Reading | None, shortlist: Shortlist) -> tuple[np.ndarray, np.ndarray]:
+    """`closest` and `nearest` of `Opinions`."""
+    if not isinstance(votes, VoteReading):
+        return np.zeros(len(shortlist.columns), dtype=np.float32), np.zeros(len(shortlist), dtype=np.float32)
+    return shortlist.values_of(votes.closest), votes.nearest
 
 
 @dataclass
@@ -97,9 +114,7 @@ class Parts:
         said = {name: reading.scores(shortlist) for name, reading in readings.items()}
         if self.rankers is not None:
             said["rankers"] = self._ranker_weights(self.rankers).scores(rows, shortlist)
-        votes = readings.get("neighbours")
-        nearest = votes.nearest if isinstance(votes, VoteReading) else np.zeros(rows.shape[0], dtype=np.float32)
-        return Opinions(shortlist, said, nearest, proposals)
+        return Opinions(shortlist, said, *closeness(readings.get("neighbours"), shortlist), proposals)
 
     def top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k best labels of each row. Labels beyond the shortlist follow in the order of the code's scores."""
@@ -118,7 +133,7 @@ class Parts:
             return self._read_code(rows).best(k)
         opinions = self.opinions(rows)
         said = list(opinions.said.values())
-        scores = self.combiner.judge(opinions.shortlist, said, self.label_counts, opinions.nearest)
+        scores = self.combiner.judge(opinions.shortlist, said, opinions.closest, self.label_counts, opinions.nearest)
         columns, best = opinions.shortlist.best(scores, k)
         if k > np.diff(opinions.shortlist.starts).min(initial=k):
             _fill(columns, best, *self._read_code(rows).best(min(len(self.label_counts), 2 * k)))

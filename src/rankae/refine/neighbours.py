@@ -24,11 +24,18 @@ _DENSE = 8  # a row whose words have more postings than 1/8 of the training rows
 
 
 class VoteReading(SparseReading):
-    """Votes, and for each row the cosine of the nearest training row: how far the votes can be trusted."""
+    """Votes, and how far they can be trusted.
 
-    def __init__(self, votes: sp.csr_matrix, nearest: np.ndarray) -> None:
+    closest : for each vote, the cosine of the nearest training row that carries the label.
+    nearest : for each row, the cosine of the nearest training row.
+    """
+
+    def __init__(self, votes: sp.csr_matrix, closest: sp.csr_matrix, nearest: np.ndarray) -> None:
         super().__init__(votes)
-        self.nearest = nearest
+        self.closest, self.nearest = closest, nearest
+
+    def taken(self, rows: np.ndarray) -> VoteReading:
+        return VoteReading(self.values[rows], self.closest[rows], self.nearest[rows])
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -128,9 +135,9 @@ def _settle_ties(similarity, words, post_starts, post_rows, found, cosine):
 
 
 @njit(cache=True, nogil=True)
-def _vote(found, cosine, label_starts, label_columns, labels, count, starts, columns, votes):
+def _vote(found, cosine, label_starts, label_columns, labels, count, starts, columns, votes, closest):
     """Each of a row's neighbours votes for its labels with its cosine; `columns` ascend within a row."""
-    total = np.zeros(labels, np.float32)
+    total, first = np.zeros(labels, np.float32), np.empty(labels, np.float32)
     used = 0
     for i in range(len(found)):
         begin = used
@@ -142,11 +149,12 @@ def _vote(found, cosine, label_starts, label_columns, labels, count, starts, col
                 label = label_columns[t]
                 if total[label] == 0:
                     columns[used] = label
+                    first[label] = cosine[i, place]  # the nearest comes first
                     used += 1
                 total[label] += cosine[i, place]
         columns[begin:used].sort()
         for t in range(begin, used):
-            votes[t] = total[columns[t]] / count
+            votes[t], closest[t] = total[columns[t]] / count, first[columns[t]]
             total[columns[t]] = 0
         starts[i + 1] = used
 
@@ -177,13 +185,17 @@ class Neighbours:
         found, cosine = self.nearest(rows, honest)
         room = int(self._label_counts[found].sum())  # of padding too, which does no harm
         starts, columns = np.zeros(len(found) + 1, dtype=np.int64), np.empty(room, dtype=np.int32)
-        votes = np.empty(room, dtype=np.float32)
+        votes, closest = np.empty(room, dtype=np.float32), np.empty(room, dtype=np.float32)
         of_rows = self.labels.indptr, self.labels.indices, self.labels.shape[1]
-        _vote(found, cosine, *of_rows, np.float32(self.count), starts, columns, votes)
+        _vote(found, cosine, *of_rows, np.float32(self.count), starts, columns, votes, closest)
         used, shape = starts[-1], (len(found), self.labels.shape[1])
-        matrix = sp.csr_matrix((votes[:used], columns[:used], starts), shape=shape)
-        matrix.has_sorted_indices = True  # scipy would look for itself
-        return VoteReading(matrix, cosine[:, 0])
+
+        def of_labels(values: np.ndarray) -> sp.csr_matrix:
+            matrix = sp.csr_matrix((values[:used], columns[:used], starts), shape=shape)
+            matrix.has_sorted_indices = True  # scipy would look for itself
+            return matrix
+
+        return VoteReading(of_labels(votes), of_labels(closest), cosine[:, 0])
 
     def nearest(self, rows: sp.csr_matrix, honest: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """The nearest training rows, nearest first, and their cosines: rows x count, padded with -1 and 0."""

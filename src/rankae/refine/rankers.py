@@ -99,6 +99,16 @@ class Rankers:
         return cls(unpack_csr(arrays, "weights"), arrays["biases"])
 
 
+def easy_negatives(labels: sp.csr_matrix, count: int, seed: int = 0) -> np.ndarray:
+    """Labels drawn for each row, int32 rows x count, frequent ones more often: by the square root of their frequency.
+
+    A ranker that has met none but hard negatives does not learn what its label is about, only what sets it apart.
+    """
+    share = np.cumsum(np.sqrt(np.bincount(labels.indices, minlength=labels.shape[1])))
+    places = np.random.default_rng(seed).random((labels.shape[0], count)) * share[-1]
+    return np.minimum(np.searchsorted(share, places, side="right"), labels.shape[1] - 1).astype(np.int32)
+
+
 def _of_held_out_rows(honest: np.ndarray, sides: sp.csc_matrix, fold: np.ndarray) -> sp.csr_matrix:
     kept = fold[sides.indices] >= 0
     if not kept.any():

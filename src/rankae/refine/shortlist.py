@@ -55,6 +55,14 @@ class Shortlist:
         starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[rows], dtype=np.int64)])
         return Shortlist(starts, self.columns[self.entries_of(rows)])
 
+    def among(self, columns: np.ndarray) -> Shortlist:
+        """The entries of some labels, given by their ascending columns, each by its place among them."""
+        place = np.full(max(columns.max(initial=-1), self.columns.max(initial=-1)) + 1, -1, dtype=np.int32)
+        place[columns] = np.arange(len(columns), dtype=np.int32)
+        places = place[self.columns]
+        kept = places >= 0
+        return Shortlist(np.concatenate([[0], np.cumsum(kept)])[self.starts], places[kept])
+
     def matrix(self, values: np.ndarray, labels: int) -> sp.csr_matrix:
         return sp.csr_matrix((values, self.columns, self.starts), shape=(len(self), labels))
 

@@ -86,9 +86,8 @@ def fit_parts(
         for held, own in zip(folds, proposals, strict=True):
             proposed[held] = own["code"]
             by_network[held] = own.get("network", -1)
-        easy = easy_negatives(labels, settings.easy_negatives or 0, settings.seed)
-        shortlist = Shortlist.union([p for p in (proposed, by_network, voted, easy) if p is not None])
-        parts.rankers, judged = _fit_rankers(rows, labels, shortlist, fold, settings, training, steps)
+        hard = [p for p in (proposed, by_network, voted) if p is not None]
+        parts.rankers, judged = _fit_rankers(rows, labels, hard, fold, settings, training, steps)
         training.timed("rankers", began)
     opinions = []
     for f, held in enumerate(folds):
@@ -190,13 +189,16 @@ def train_network(
 
 
 def _fit_rankers(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, fold: np.ndarray, settings: RecipeSettings,
+    rows: sp.csr_matrix, labels: sp.csr_matrix, hard: list[np.ndarray], fold: np.ndarray, settings: RecipeSettings,
     training: Training, steps: Steps,
 ) -> tuple[Rankers, sp.csr_matrix]:  # fmt: skip
+    """The rankers, and what they say of held-out rows; `hard` are the labels that the other parts propose."""
+
     def fit() -> State:
+        shortlist = Shortlist.union([*hard, easy_negatives(labels, settings.easy_negatives or 0, settings.seed)])
         cost = settings.ranker_cost
         if cost is None:
-            cost, merits = choose_cost(rows, labels, shortlist, fold, settings.seed)
+            cost, merits = choose_cost(rows, labels, shortlist, Shortlist.union(hard), fold, settings.seed)
             shown = ", ".join(f"{c:g}: {merit:.1f}" for c, merit in merits.items())
             training.choices["ranker_cost"] = f"{cost:g} (best average precision on held-out rows of {shown})"
         rankers, judged = Rankers.train(rows, labels, shortlist, fold=fold, cost=cost, seed=settings.seed)

@@ -13,14 +13,23 @@ from rankae.refine.rankers import Rankers
 from rankae.refine.shortlist import Shortlist
 
 COSTS = (0.3, 1.0)
-_SHARE, _FEWEST = 0.15, 100  # of the shortlisted entries; of the labels
+_EVERY, _FEWEST = 7, 100  # every 7th label by frequency, but not fewer than 100
 
 
 def choose_cost(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, fold: np.ndarray, seed: int = 0
+    rows: sp.csr_matrix,
+    labels: sp.csr_matrix,
+    shortlist: Shortlist,
+    proposed: Shortlist,
+    fold: np.ndarray,
+    seed: int = 0,
 ) -> tuple[float, dict[float, float]]:
-    """The cost whose rankers tell right from wrong best among the shortlisted labels of held-out rows.
+    """The cost whose rankers tell right from wrong best among the labels that are proposed for held-out rows.
 
+    Parameters
+    ----------
+    shortlist : what the rankers learn from.
+    proposed : what they will be asked about.
     fold : of each row; rows of fold 0 are held out.
 
     Returns
@@ -28,14 +37,13 @@ def choose_cost(
     the cost, and the average precision of each, in percent, over all entries together: a label that is sure of itself
     for no reason pushes down those of others, as it does in a ranking.
     """
-    order = np.random.default_rng(seed).permutation(labels.shape[1])
-    entries = np.cumsum(np.bincount(shortlist.columns, minlength=labels.shape[1])[order])
-    enough = int(np.searchsorted(entries, _SHARE * entries[-1])) + 1
-    picked = np.sort(order[: max(enough, _FEWEST)])
+    frequent_first = np.argsort(-np.bincount(labels.indices, minlength=labels.shape[1]), kind="stable")
+    every = max(1, min(_EVERY, labels.shape[1] // _FEWEST))
+    picked = np.sort(frequent_first[every // 2 :: every])
     own, sample = shortlist.among(picked), labels[:, picked].tocsr()
     fold = np.where(fold == 0, 0, -1)
     held = np.flatnonzero(fold == 0)
-    listed = own.taken(held)
+    listed = proposed.among(picked).taken(held)
     right = listed.values_of(sample[held]) > 0
     found = {}
     for cost in COSTS:

@@ -95,7 +95,7 @@ def resolved(
         tuning_cost < 4 * AFFORDABLE and L > 1 and (many or not low),
         f"{tuning_cost:.0e} multiplications, {settings.effort} effort",
     )
-    tuning_epochs = choose("tuning_epochs", (3 if low else 5) if many else 10, f"{L} labels, {settings.effort} effort")
+    tuning_epochs = choose("tuning_epochs", (2 if low else 5) if many else 10, f"{L} labels, {settings.effort} effort")
     code_negatives = choose("code_negatives", not (low and many), f"{L} labels, {settings.effort} effort")
     easy_negatives = choose("easy_negatives", min(8 if low else 20, L), f"{settings.effort} effort")
     word_size = choose("word_size", 1000 if words <= 2000 else 500, f"{words} features")

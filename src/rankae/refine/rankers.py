@@ -40,7 +40,7 @@ class Rankers:
         fold: np.ndarray | None = None,
         cost: float = 1.0,
         least: float = 0.02,
-        passes: int = 20,
+        passes: int = 8,
         tolerance: float = 0.1,
         seed: int = 0,
         start: Rankers | None = None,

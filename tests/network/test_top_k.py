@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rankae.network.kernels.threads import limited_to
+from rankae.network.table import Table
 from rankae.network.top_k import top_k
 
 
@@ -32,3 +33,20 @@ def test_no_rows_and_no_bias() -> None:
     table = np.eye(3, dtype=np.float32)
     assert top_k(np.zeros((0, 3), np.float32), table, None, 2)[0].shape == (0, 2)
     assert top_k(np.array([[0, 2, 1]], np.float32), table, None, 2)[0].tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_labels_of_short_vectors_are_passed_over_only_where_they_cannot_win(precision: str) -> None:
+    random = np.random.default_rng(0)
+    # Lengths fall from 4 to nearly 0, in no order of columns; whole numbers times powers of 2, so that ties are exact.
+    table = random.integers(-3, 4, (9000, 6)) * 2.0 ** -random.integers(0, 12, (9000, 1))
+    stored = Table.at(precision, table)
+    table = np.asarray(stored, dtype=np.float32)
+    codes = random.integers(-3, 4, (300, 6)).astype(np.float32)
+    codes[::7] = 0  # all labels are equal but for their bias
+    bias = (random.integers(-2, 3, 9000) / 8).astype(np.float32)
+    columns, scores = top_k(codes, stored, bias, 9)
+    exact = codes @ table.T + bias
+    np.testing.assert_allclose(scores, np.take_along_axis(exact, by_sorting(exact, 9), axis=1), rtol=1e-5, atol=1e-6)
+    if precision == "float32":
+        assert np.array_equal(columns, by_sorting(exact, 9))

@@ -1,6 +1,13 @@
-"""The k best labels of each code by inner product, exact, without ever holding rows x labels."""
+"""The k best labels of each code by inner product, exact, without ever holding rows x labels.
+
+No inner product is larger than the product of the lengths, |d' z| <= |d| |z|, and the vectors of rare labels are short.
+So where labels are many, those with the longest vectors come first, and a row is done as soon as no label to come can
+reach its k-th best score: of debdeps' 36,468 labels a row looks at a fifth.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,6 +19,9 @@ from rankae.network.table import Table, as_table
 
 # A block of scores (rows x labels, float32: 2 MB) stays in the cache between the product and the selection.
 _ROWS, _LABELS = 256, 2048
+_MANY = 2 * _LABELS  # labels from which it pays to order them
+_ENOUGH = 64  # rows that repay finding the lengths, which costs as much as one row does
+_ROUNDING = np.float32(1e-5)
 _FEW = 3  # rows for which one pass over the table each is faster than the calls that a matrix product takes
 LANES = 32  # scores that are compared at a time with the k-th best so far
 
@@ -48,18 +58,18 @@ def any_above(values, start, floor):
 
 
 @njit(cache=True, nogil=True)
-def _offer(first, last, starts, block, offset, scores, labels):
+def _offer(first, last, starts, block, rows, columns, scores, labels):
     """Show a block of scores to the heaps of its rows; the root of a heap is the worst of the k best so far."""
     width, k = block.shape[1], scores.shape[1]
     for i in range(first, last):
-        row, best, label = block[i], scores[i], labels[i]
+        row, best, label = block[i], scores[rows[i]], labels[rows[i]]
         for start in range(0, width, LANES):
-            if start + LANES <= width and not any_above(row, start, best[0]):
+            below = np.nextafter(best[0], -np.float32(np.inf))  # an equal score may belong to an earlier column
+            if start + LANES <= width and not any_above(row, start, below):
                 continue
             for j in range(start, min(width, start + LANES)):
-                # Columns come in ascending order, so an equal score never displaces an earlier one.
-                if row[j] > best[0]:
-                    best[0], label[0] = row[j], offset + j
+                if _worse(best[0], label[0], row[j], columns[j]):
+                    best[0], label[0] = row[j], columns[j]
                     _sift_down(best, label, 0, k)
 
 
@@ -116,17 +126,52 @@ def top_k(
             _offer_all(codes[i], table.stored, table.scales, bias, scores[i], labels[i])
         _sort(0, n, labels, scores, labels)
         return labels, scores
-    z = torch.from_numpy(codes)
-    b = torch.zeros(L) if bias is None else torch.from_numpy(np.ascontiguousarray(bias))
+    bias = np.zeros(L, dtype=np.float32) if bias is None else bias
+    order = _LongestFirst(table, bias) if n >= _ENOUGH and L > _MANY else _AsTheyCome(L)
     block = torch.empty(min(n, _ROWS) * min(L, _LABELS))
     for row in range(0, n, _ROWS):
-        rows = slice(row, min(n, row + _ROWS))
-        even = np.arange(rows.stop - row + 1)
-        for label in range(0, L, _LABELS):
-            columns = slice(label, min(L, label + _LABELS))
-            height, width = rows.stop - row, columns.stop - label
-            out = block[: height * width].view(height, width)
-            torch.addmm(b[columns], z[rows], torch.from_numpy(table[columns]).T, out=out)
-            across_threads(_offer, even, out.numpy(), label, scores[rows], labels[rows])
-        across_threads(_sort, even, scores[rows], labels[rows])
+        best, found, z = (part[row : row + _ROWS] for part in (scores, labels, codes))
+        lengths, rows = np.linalg.norm(z, axis=1), np.arange(len(z))
+        for start in range(0, L, _LABELS):
+            rows = rows[order.most(start, lengths[rows]) >= best[rows, 0]]
+            if len(rows) == 0:
+                break
+            columns = order.columns[start : start + _LABELS]
+            out = block[: len(rows) * len(columns)].view(len(rows), len(columns))
+            there = torch.from_numpy(table[order.places(start)])
+            torch.addmm(torch.from_numpy(bias[columns]), torch.from_numpy(z[rows]), there.T, out=out)
+            across_threads(_offer, np.arange(len(rows) + 1), out.numpy(), rows, columns, best, found)
+        across_threads(_sort, np.arange(len(z) + 1), best, found)
     return labels, scores
+
+
+class _AsTheyCome:
+    """Labels in the order of their columns, all of which are looked at."""
+
+    def __init__(self, count: int) -> None:
+        self.columns = np.arange(count, dtype=np.int32)
+
+    def places(self, start: int) -> Any:
+        """Of a block, in the table."""
+        return slice(start, start + _LABELS)
+
+    def most(self, start: int, lengths: np.ndarray) -> np.ndarray:
+        """What no score of codes of these lengths exceeds, from a block on."""
+        return np.full(len(lengths), np.inf, dtype=np.float32)
+
+
+class _LongestFirst(_AsTheyCome):
+    """Labels with longer vectors before those with shorter ones."""
+
+    def __init__(self, table: Table, bias: np.ndarray) -> None:
+        blocks = range(0, len(table), _LABELS)
+        lengths = np.concatenate([np.linalg.norm(table[s : s + _LABELS], axis=1) for s in blocks])
+        self.columns = np.argsort(-lengths, kind="stable").astype(np.int32)
+        self._longest = lengths[self.columns] * (1 + _ROUNDING)
+        self._most_bias = np.maximum.accumulate(bias[self.columns][::-1])[::-1] + _ROUNDING
+
+    def places(self, start: int) -> Any:
+        return self.columns[start : start + _LABELS]
+
+    def most(self, start: int, lengths: np.ndarray) -> np.ndarray:
+        return lengths * self._longest[start] + self._most_bias[start]

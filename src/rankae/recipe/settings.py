@@ -21,8 +21,8 @@ MANY_LABELS = 4000  # beyond it, tuning looks at the labels that neighbours prop
 class RecipeSettings:
     """What the recipe can be told; None leaves the choice to the data (see `resolved`).
 
-    effort : "low" leaves out what costs more than it gains: tuning where labels are few, the code's proposals of
-        negatives where they are many, half of the combiner's steps.
+    effort : "low" leaves out what costs more than it gains: tuning where labels are few, and where they are many, the
+        code's proposals of negatives and some epochs of tuning.
     code_size : h of the closed-form start.
     ridge : lambda of the ridge regression; by default chosen by leave-one-out scores.
     noise_rounds : how often leave-one-out scores correct missing and wrong labels before F and E are fitted again; by

@@ -8,9 +8,11 @@ be right are the best answer at every k, so what is learnt is how likely each on
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Self
 
 import numpy as np
+import torch
 from numba import njit
 
 from rankae.network.kernels.threads import across_threads
@@ -91,8 +93,8 @@ class Combiner:
         # Few rows are read forty times, many rows not more than is needed.
         steps = min(most_steps, -(-40 * rows // batch))
         rates = [learning_rate * learning_rate_factor(step, steps, warmup=0.2) for step in range(steps)]
-        learnt = []
-        for member in range(members):
+
+        def learn(member: int) -> tuple[np.ndarray, ...]:
             rng = np.random.default_rng([seed, member])
             parameters = np.zeros(width * hidden + 2 * hidden + width + 1, dtype=np.float32)
             B, *_ = layers = split(parameters, width, hidden)
@@ -102,7 +104,10 @@ class Combiner:
             order = np.concatenate([rng.permutation(rows) for _ in range(epochs)])
             limits = batch, np.array(rates, dtype=np.float32), np.float32(decay)
             descend(shortlist.starts, u, worth, order, *limits, parameters, hidden)
-            learnt.append(layers)
+            return layers
+
+        with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+            learnt = list(pool.map(learn, range(members)))
         B, b, c, a = (np.concatenate(part, axis=-1) for part in zip(*learnt, strict=True))
         linear = a.reshape(members, -1).mean(0)
         weights = {"mean": mean, "deviation": deviation, "a": linear[:-1], "d": linear[-1], "B": B.T, "b": b}

@@ -79,14 +79,9 @@ def fit_parts(
     judged = None
     if settings.rankers:
         began = time.perf_counter()
-        proposed = np.full((n, settings.proposed), -1, dtype=np.int32)
-        if settings.code_negatives or voted is None:
-            proposed = code.read_codes(honest_codes).propose(settings.proposed)
-        by_network = np.full_like(proposed, -1)
-        for held, own in zip(folds, proposals, strict=True):
-            proposed[held] = own["code"]
-            by_network[held] = own.get("network", -1)
-        hard = [p for p in (proposed, by_network, voted) if p is not None]
+        of_code = settings.code_negatives or voted is None
+        proposed = code.read_codes(honest_codes).propose(settings.proposed) if of_code else None
+        hard = _hard_negatives(proposed, voted, folds, proposals, (n, settings.proposed))
         parts.rankers, judged = _fit_rankers(rows, labels, hard, fold, settings, training, steps)
         training.timed("rankers", began)
     opinions = []
@@ -186,6 +181,19 @@ def train_network(
 
     made, arrays = steps.take(step, fit)
     return NetworkPart.from_state(made, arrays, settings.device)
+
+
+def _hard_negatives(
+    proposed: np.ndarray | None, voted: np.ndarray | None, folds: list[np.ndarray],
+    of_held_out: list[dict[str, np.ndarray]], shape: tuple[int, int],
+) -> list[np.ndarray]:  # fmt: skip
+    """What code, network and neighbours propose for each row, where they say so; of held-out rows, all of them do."""
+    by_code = np.full(shape, -1, dtype=np.int32) if proposed is None else proposed
+    by_network = np.full_like(by_code, -1)
+    for held, own in zip(folds, of_held_out, strict=True):
+        by_code[held] = own["code"]
+        by_network[held] = own.get("network", -1)
+    return [by_code, by_network] if voted is None else [by_code, by_network, voted]
 
 
 def _fit_rankers(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -57,7 +58,8 @@ def measure(data: str, systems: list[str], folder: Path, repeats: int, threads: 
         for name in systems:
             model = folder / f"{name}-model"
             if repeat == 0 or data not in PREDICTION_ONLY:
-                model.mkdir(exist_ok=True)
+                shutil.rmtree(model, ignore_errors=True)  # omikuji would add its trees to those of the last repeat
+                model.mkdir()
                 _note(runs[name], alone(phases.train, name, folder, model, threads))
             _note(runs[name], alone(phases.predict, name, folder, model, threads))
             shown = {key: values[-1] for key, values in runs[name].items() if key != "parts"}

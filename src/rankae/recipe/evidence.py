@@ -77,7 +77,8 @@ def train_combiner(
     seen, truth = _seen_and_true(opinions, right, labels)
     if settings.objective == "psp":
         truth = truth * inverse_propensities(labels)[opinions.shortlist.columns].astype(np.float32)
-    combiner = Combiner.train(opinions.shortlist, seen, truth, members=4, seed=settings.seed)
+    members = 2 if settings.effort == "low" else 4
+    combiner = Combiner.train(opinions.shortlist, seen, truth, members=members, seed=settings.seed)
     scores = np.sort(combiner.scores(seen))
     training.threshold = float(scores[-min(right.nnz, len(scores))]) if right.nnz else None
     return combiner

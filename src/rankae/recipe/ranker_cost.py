@@ -47,7 +47,7 @@ def choose_cost(
     right = listed.values_of(sample[held]) > 0
     found = {}
     for cost in COSTS:
-        judged = Rankers.train(rows, sample, own, fold=fold, cost=cost, tolerance=0.3, seed=seed)[1]
+        _, judged = Rankers.train(rows, sample, own, fold=fold, cost=cost, last_passes=0, tolerance=0.3, seed=seed)
         score = average_precision_score(right, listed.values_of(judged[held])) if right.any() else 0.0
         found[cost] = 100 * float(score)
     return max(found, key=found.__getitem__), found

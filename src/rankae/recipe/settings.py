@@ -22,7 +22,7 @@ class RecipeSettings:
     """What the recipe can be told; None leaves the choice to the data (see `resolved`).
 
     effort : "low" leaves out what costs more than it gains: tuning where labels are few, and where they are many, the
-        code's proposals of negatives and some epochs of tuning.
+        code's proposals of negatives and some epochs of tuning; half of the combiners that are averaged.
     code_size : h of the closed-form start.
     ridge : lambda of the ridge regression; by default chosen by leave-one-out scores.
     noise_rounds : how often leave-one-out scores correct missing and wrong labels before F and E are fitted again; by

@@ -95,10 +95,12 @@ def _solve_without_folds(folds, fold, rows, signs, row_starts, words, weights, l
 
 @njit(cache=True, nogil=True)
 def solve_labels(first, last, starts, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance,
-                 least, old_starts, old_words, old_weights, counts, biases, folds, fold, honest, seed):  # fmt: skip
+                 least, old_starts, old_words, old_weights, counts, biases, folds, fold, honest, last_passes,
+                 seed):  # fmt: skip
     """Solve the labels first:last; returns the words and weights of their vectors, one after the other.
 
-    Weights start from, and are drawn to, the old ones: those are 0 when there is nothing to go on from.
+    Weights start from, and are drawn to, the old ones: those are 0 when there is nothing to go on from. `last_passes`
+    are those over all rows, after the folds.
     """
     room, used = 1024, 0
     found_words, found_weights = np.empty(room, np.int32), np.empty(room, np.float32)
@@ -114,7 +116,7 @@ def solve_labels(first, last, starts, rows, signs, row_starts, words, weights, l
                              tolerance, biases[label], own_words, own_weights, alpha, order,
                              honest[begin:end])  # fmt: skip
         order[:] = np.arange(end - begin)
-        _solve(order, len(order), own_rows, own_signs, row_starts, words, weights, lengths, w, cost, passes,
+        _solve(order, len(order), own_rows, own_signs, row_starts, words, weights, lengths, w, cost, last_passes,
                tolerance, alpha)  # fmt: skip
         before = used
         for i in range(begin, end + 1):  # the words of each row, at last those that only the old weights have

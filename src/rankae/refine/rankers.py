@@ -41,6 +41,7 @@ class Rankers:
         cost: float = 1.0,
         least: float = 0.02,
         passes: int = 8,
+        last_passes: int | None = None,
         tolerance: float = 0.1,
         seed: int = 0,
         start: Rankers | None = None,
@@ -52,6 +53,7 @@ class Rankers:
         fold : the fold in which each row is held out, -1 for rows that never are.
         cost : C of the SVM, the price of a row within the margin.
         least : weights smaller than this are dropped.
+        passes, last_passes : over the rows without a fold, and at last over all of them; by default as many.
         start : rankers to go on from; their weights take the place of 0 as what the new ones are drawn to.
 
         Returns
@@ -74,7 +76,7 @@ class Rankers:
         data = starts, sides.indices, signs, rows.indptr.astype(np.int64), rows.indices, rows.data, lengths
         limits = np.float32(cost), passes, np.float32(tolerance), np.float32(least)
         before = old.indptr.astype(np.int64), old.indices.astype(np.int32, copy=False), old.data
-        held = int(fold.max(initial=-1)) + 1, fold, honest
+        held = int(fold.max(initial=-1)) + 1, fold, honest, passes if last_passes is None else last_passes
 
         def solve_span(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
             w = np.zeros(rows.shape[1] + 1, np.float32)

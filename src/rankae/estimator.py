@@ -51,7 +51,7 @@ class RankAE(LabelRanker):
     loss : of the network. "paper": "ranking" or "bce" ("No loss"); "default": "smooth" or "bce".
     epochs, random_state, threads, device : of training.
     effort, ridge, noise_rounds, tuning, tuning_epochs, network, neighbours, rankers, ranker_cost, code_negatives,
-        easy_negatives,        proposed, objective, choose : of the recipe, see `rankae.recipe.RecipeSettings`.
+        easy_negatives, proposed, objective, choose : of the recipe, see `rankae.recipe.RecipeSettings`.
     margin, balance, reduction, hidden, activation, scores, pooling, direct, shortlist, learning_rate, decay, batch,
         warmup, word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").

@@ -97,7 +97,7 @@ def resolved(
     )
     tuning_epochs = choose("tuning_epochs", (2 if low else 5) if many else 10, f"{L} labels, {settings.effort} effort")
     code_negatives = choose("code_negatives", not (low and many), f"{L} labels, {settings.effort} effort")
-    easy_negatives = choose("easy_negatives", min(20, L), "as many as neighbours propose")
+    easy_negatives = choose("easy_negatives", min(20, L), "enough to learn what a label is about")
     word_size = choose("word_size", 1000 if words <= 2000 else 500, f"{words} features")
     epochs = choose("epochs", 20 if words <= 2000 else 12, f"{words} features")
     gate = 10 if settings.attention else 1  # what a gated word costs, in products of its channels

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
+from rankae.errors import ModelFileError
 from rankae.refine.code import CodePart
 from rankae.refine.combine import Combiner, evidence
 from rankae.refine.neighbours import Neighbours
@@ -53,6 +54,35 @@ def test_code_reading_scores_agree_with_its_proposals():
     scores = reading.scores(everything).reshape(5, 9)
     np.testing.assert_allclose(scores, reading.codes @ reading.table.T + reading.bias, rtol=1e-5)
     np.testing.assert_array_equal(reading.propose(3), np.argsort(-scores, axis=1)[:, :3])
+
+
+def test_a_code_that_knows_the_common_labels_proposes_no_others_but_scores_all(data):
+    rows, labels = data
+    start, common = warm_start(rows, labels, 5, 1.0), np.array([1, 4, 6], np.int32)
+    whole, part = CodePart.untouched(start).read(rows), CodePart.untouched(start, common).read(rows)
+    everything = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
+    scores = whole.scores(everything).reshape(200, 8)
+    np.testing.assert_array_equal(part.scores(everything).reshape(200, 8), scores)
+    np.testing.assert_array_equal(part.propose(2), common[np.argsort(-scores[:, common], axis=1)[:, :2]])
+
+
+def test_tuning_leaves_rare_labels_alone(data, monkeypatch):
+    rows, labels = data
+    better = iter(range(9))
+    monkeypatch.setattr("rankae.refine.code._merit", lambda *_: next(better))
+    start, common = warm_start(rows, labels, 5, 1.0), np.array([0, 2, 3, 4, 5, 7], np.int32)
+    before = CodePart.untouched(start, common)
+    after = before.tuned(start.honest_codes, labels, epochs=3)
+    np.testing.assert_allclose(after.label_table[[1, 6]], before.label_table[[1, 6]], rtol=1e-6)
+    assert not np.allclose(after.label_table[common], before.label_table[common])
+    np.testing.assert_array_equal(CodePart.from_state(*after.state()).common, common)
+
+
+@pytest.mark.parametrize("common", [[-1, 2], [2, 2], [3, 8]])
+def test_a_code_whose_common_labels_are_forged_is_refused(data, common):
+    made, arrays = CodePart.untouched(warm_start(*data, 5, 1.0)).state()
+    with pytest.raises(ModelFileError, match="train it again"):
+        CodePart.from_state(made, arrays | {"common": np.array(common, np.int32)})
 
 
 def test_neighbours_are_the_rows_of_largest_cosine_and_not_the_row_itself(data):

@@ -54,6 +54,17 @@ def test_scores_are_the_products(rankers, rows, precision, tolerance):
     np.testing.assert_allclose(weights.scores(rows, everything).reshape(4, 8), exact, atol=1e-4)
 
 
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_many_rows_get_the_scores_that_few_get(rankers, rows, precision):
+    weights = RankerWeights.of(rankers)
+    weights = weights if precision == "float32" else weights.shrunk(precision)
+    many = sp.vstack([rows] * 50, format="csr")
+    rng = np.random.default_rng(2)
+    asked = Shortlist.union([rng.integers(-1, 8, (200, 5), dtype=np.int32)])  # of some rows few labels, or none
+    few = [weights.scores(many[i], asked.taken(np.array([i]))) for i in range(200)]
+    np.testing.assert_allclose(weights.scores(many, asked), np.concatenate(few), atol=1e-4)
+
+
 def test_rankers_come_back(rankers):
     again = RankerWeights.of(rankers).shrunk("float16").rankers()
     np.testing.assert_array_equal(again.weights.indices, rankers.weights.indices)

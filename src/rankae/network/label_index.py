@@ -29,13 +29,15 @@ class LabelIndex(Protocol):
 
 
 class ExactIndex:
-    """Looks at all labels."""
+    """Looks at all labels, or at those of some columns."""
 
-    def __init__(self, table: np.ndarray | Table, bias: np.ndarray) -> None:
-        self.table, self.bias = table, bias
+    def __init__(self, table: np.ndarray | Table, bias: np.ndarray, columns: np.ndarray | None = None) -> None:
+        self.columns = columns
+        self.table, self.bias = (table, bias) if columns is None else (table[columns], bias[columns])
 
     def search(self, codes: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        return top_k(codes, self.table, self.bias, k)
+        places, scores = top_k(codes, self.table, self.bias, k)
+        return (places if self.columns is None else self.columns[places]), scores
 
 
 class UsearchIndex:

@@ -23,7 +23,7 @@ _MANY = 2 * _LABELS  # labels from which it pays to order them
 _ENOUGH = 64  # rows that repay finding the lengths, which costs as much as one row does
 _ROUNDING = np.float32(1e-5)
 _FEW = 3  # rows for which one pass over the table each is faster than the calls that a matrix product takes
-LANES = 32  # scores that are compared at a time with the k-th best so far
+LANES = 64  # scores that are compared at a time with the k-th best so far
 
 
 @njit(cache=True, nogil=True)
@@ -51,10 +51,10 @@ def _sift_down(scores, labels, root, size):
 @njit(cache=True, nogil=True, fastmath=True)
 def any_above(values, start, floor):
     """Whether any of LANES values from `start` on is above the floor."""
-    above = np.float32(0)
-    for j in range(start, start + LANES):
-        above = max(above, values[j] - floor)
-    return above > 0
+    above, some = False, values[start : start + LANES]  # of a slice LLVM compares eight at a time
+    for j in range(len(some)):
+        above |= some[j] > floor
+    return above
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ anyway; and the networks that have not seen them are the first members of the en
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from rankae.data.near_copies import held_out_folds
 from rankae.model_file import pack_csr, unpack_csr
 from rankae.recipe.notes import Training
 from rankae.recipe.ranker_cost import choose_cost
-from rankae.recipe.settings import MANY_LABELS, RecipeSettings
+from rankae.recipe.settings import RecipeSettings, common_labels
 from rankae.recipe.steps import State, Steps
 from rankae.refine.code import CodePart
 from rankae.refine.model import Opinions, Parts, closeness
@@ -58,7 +58,7 @@ def fit_parts(
     nearest = np.zeros(n, dtype=np.float32) if votes is None else votes.nearest
     fold = np.full(n, -1, dtype=np.int8) if alone else held_out_folds(nearest, settings.seed)
     folds = [np.flatnonzero(fold == f) for f in range(fold.max(initial=-1) + 1)]
-    code, checked, honest_codes = _fit_code(rows, labels, voted, folds, settings, training, steps)
+    code, checked, honest_codes = _fit_code(rows, labels, folds, settings, training, steps)
     parts = Parts(code, counts, settings.proposed)
     if alone:
         return Fitted(parts, np.array([], dtype=np.int64), None)
@@ -95,30 +95,26 @@ def fit_parts(
 
 
 def _fit_code(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, voted: np.ndarray | None, folds: list[np.ndarray],
-    settings: RecipeSettings, training: Training, steps: Steps,
+    rows: sp.csr_matrix, labels: sp.csr_matrix, folds: list[np.ndarray], settings: RecipeSettings, training: Training,
+    steps: Steps,
 ) -> tuple[CodePart, list[CodePart], np.ndarray]:  # fmt: skip
     """The code part, one that was tuned without the rows of each fold, and the honest codes that they read."""
     h, ridge = settings.code_size, settings.ridge
     assert h is not None
     assert ridge is not None
-    many = labels.shape[1] > MANY_LABELS
-    tuning = settings.tuning and (voted is not None or not many)
+    common = common_labels(labels, settings.code_support or 1, bool(settings.neighbours))
+    tuning = settings.tuning
 
     def fit() -> State:
         began = time.perf_counter()
         rounds = settings.noise_rounds or 0
         start = denoised_start(rows, labels, h, ridge, rounds, settings.proposed, settings.seed, folds)
-        untouched = CodePart.untouched(start)
         if rounds:
-            untouched.label_table = robust_decoder(start, labels)
+            start = replace(start, label_table=robust_decoder(start, labels))
+        untouched = CodePart.untouched(start, common)
         training.timed("warm start", began)
         began = time.perf_counter()
-        how: dict[str, Any] = {
-            "rivals": voted if many else None,
-            "epochs": settings.tuning_epochs,
-            "seed": settings.seed,
-        }
+        how: dict[str, Any] = {"epochs": settings.tuning_epochs, "seed": settings.seed}
         # With several folds the part that stays is tuned once more, on nearly all rows.
         checks = folds if len(folds) == 1 else [*folds, None]
         own = [untouched.tuned(start.honest_codes, labels, check=check, **how) for check in checks if tuning]

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from rankae.errors import RankaeError
@@ -14,7 +15,8 @@ from rankae.training.warm_start import choose_ridge
 
 # Multiplications that a part of the recipe may cost before it is left out: about a minute of one core.
 AFFORDABLE = 3e12
-MANY_LABELS = 4000  # beyond it, tuning looks at the labels that neighbours propose, not at all of them
+_MANY_LABELS = 4000  # beyond it, the code leaves rare labels to neighbours
+_FEWEST_COMMON = 500  # where fewer labels are common, to look at all of them costs little
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class RecipeSettings:
     ranker_cost : C of the rankers' SVMs; by default what held-out or trusted rows choose.
     code_negatives : let a ranker learn also from rows for which the code proposes its label, not neighbours alone.
     easy_negatives : how many labels drawn at random to learn each row as a negative of, besides the proposed ones.
+    code_support : the code proposes labels that so many rows carry, and tuning looks at no others.
     objective : "precision", or "psp" to favour labels that are rare and easily missed.
     choose : let held-out rows decide which parts to keep; otherwise all that are allowed are kept.
     """
@@ -54,6 +57,7 @@ class RecipeSettings:
     ranker_cost: float | None = None
     code_negatives: bool | None = None
     easy_negatives: int | None = None
+    code_support: int | None = None
     proposed: int = 40
     objective: str = "precision"
     choose: bool = True
@@ -72,6 +76,17 @@ def enough_code(labels: sp.csr_matrix) -> int:
     return int(min(400, *labels.shape))
 
 
+def common_labels(labels: sp.csr_matrix, support: int, neighbours: bool) -> np.ndarray | None:
+    """Columns of the labels that the code proposes: those of so many rows, or None for all.
+
+    Without neighbours nobody else would propose the others.
+    """
+    counts = np.bincount(labels.indices, minlength=labels.shape[1])
+    common = np.flatnonzero(counts >= support).astype(np.int32)
+    few = len(common) < min(_FEWEST_COMMON, labels.shape[1])
+    return None if few or len(common) == labels.shape[1] or not neighbours else common
+
+
 def resolved(
     settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, training: Training
 ) -> RecipeSettings:
@@ -88,14 +103,18 @@ def resolved(
         return value if given is None else given
 
     h = choose("code_size", enough_code(labels), "enough for the frequent labels; neighbours find the others")
-    low, many = settings.effort == "low", L > MANY_LABELS
-    tuning_cost = 60.0 * n * min(L, MANY_LABELS) * h
+    low, many = settings.effort == "low", L > _MANY_LABELS
+    dense = row_length > 0.5 * words
+    neighbours = choose("neighbours", not dense, "features are dense" if dense else "features are sparse")
+    support = choose("code_support", (20 if low else 5) if many else 1, f"{L} labels, {settings.effort} effort")
+    common = common_labels(labels, support, neighbours)
+    tuning_epochs = choose("tuning_epochs", (2 if low else 5) if many else 10, f"{L} labels, {settings.effort} effort")
+    tuning_cost = 6.0 * tuning_epochs * n * (L if common is None else len(common)) * h
     tuning = choose(
         "tuning",
         tuning_cost < 4 * AFFORDABLE and L > 1 and (many or not low),
         f"{tuning_cost:.0e} multiplications, {settings.effort} effort",
     )
-    tuning_epochs = choose("tuning_epochs", (2 if low else 5) if many else 10, f"{L} labels, {settings.effort} effort")
     code_negatives = choose("code_negatives", not (low and many), f"{L} labels, {settings.effort} effort")
     easy_negatives = choose("easy_negatives", min(20, L), "enough to learn what a label is about")
     word_size = choose("word_size", 1000 if words <= 2000 else 500, f"{words} features")
@@ -104,8 +123,6 @@ def resolved(
     network_cost = 6.0 * n * epochs * word_size * (L + gate * row_length)
     affordable = int(min(3, AFFORDABLE // max(1.0, network_cost))) if L > 1 else 0
     network = choose("network", affordable, f"{network_cost:.0e} multiplications each")
-    dense = row_length > 0.5 * words
-    neighbours = choose("neighbours", not dense, "features are dense" if dense else "features are sparse")
     rankers = choose("rankers", L > 1, f"{L} labels")
     noise_rounds = choose("noise_rounds", 0, "no trusted rows that could tell whether it helps")
     ridge = settings.ridge
@@ -117,5 +134,5 @@ def resolved(
     return replace(
         settings, code_size=h, tuning=tuning, tuning_epochs=tuning_epochs, code_negatives=code_negatives,
         easy_negatives=easy_negatives, word_size=word_size, epochs=epochs, network=network, neighbours=neighbours,
-        rankers=rankers, ridge=ridge, noise_rounds=noise_rounds, proposed=min(settings.proposed, L),
+        code_support=support, rankers=rankers, ridge=ridge, noise_rounds=noise_rounds, proposed=min(settings.proposed, L),
     )  # fmt: skip

@@ -19,7 +19,7 @@ from rankae.network.kernels.sparse_product import sparse_product
 from rankae.network.top_k import top_k
 from rankae.recipe.fitting import train_network
 from rankae.recipe.notes import Training
-from rankae.recipe.settings import MANY_LABELS, RecipeSettings, enough_code, resolved
+from rankae.recipe.settings import RecipeSettings, common_labels, enough_code, resolved
 from rankae.recipe.steps import State, Steps
 from rankae.refine.code import CodePart
 from rankae.refine.model import Parts
@@ -129,19 +129,17 @@ def _fit_code(
     def fit() -> State:
         began = time.perf_counter()
         start = denoised_start(rows, labels, h, ridge, rounds, settings.proposed, settings.seed)
-        part = CodePart.untouched(start)
         if rounds:
-            part.label_table = robust_decoder(start, labels)
+            start = replace(start, label_table=robust_decoder(start, labels))
+        part = CodePart.untouched(start, common_labels(labels, settings.code_support or 1, bool(settings.neighbours)))
         training.timed("warm start", began)
-        many = labels.shape[1] > MANY_LABELS
-        if settings.tuning and (voted is not None or not many):
+        if settings.tuning:
             began = time.perf_counter()
             codes = np.vstack([start.honest_codes, sparse_product(trusted.rows, start.word_table)])
             part = part.tuned(
                 codes,
                 sp.vstack([labels, trusted.labels], format="csr"),
                 check=np.arange(len(start.honest_codes), len(codes)),
-                rivals=voted if many else None,
                 epochs=settings.tuning_epochs or 10,
                 seed=settings.seed,
             )

@@ -15,11 +15,12 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 
+from rankae.errors import ModelFileError
 from rankae.losses.smooth_ranking import smooth_ranking_loss
 from rankae.metrics import precisions
 from rankae.network.kernels import take_rows
 from rankae.network.kernels.sparse_product import sparse_product
-from rankae.network.top_k import top_k
+from rankae.network.label_index import ExactIndex
 from rankae.progress import track
 from rankae.refine.readings import CodeReading
 from rankae.training.optimizer import RowAdam
@@ -32,20 +33,31 @@ _MOST_CHECKED = 2000  # rows on which epochs are compared
 
 
 class CodePart:
-    """word_table W [V, h], label_table [L, h], bias [L], and the residual layer's arrays, if it has one."""
+    """A word table W [V, h], a label table [L, h], biases [L], and the residual layer's arrays, if it has one.
+
+    common : columns, ascending, of the labels that it proposes; None for all. A code of a few hundred numbers has no
+        room for labels that a handful of rows carry; neighbours find those.
+    """
 
     name = "code"
 
     def __init__(
-        self, word_table: np.ndarray, label_table: np.ndarray, bias: np.ndarray, residual: dict[str, np.ndarray]
+        self,
+        word_table: np.ndarray,
+        label_table: np.ndarray,
+        bias: np.ndarray,
+        residual: dict[str, np.ndarray],
+        common: np.ndarray | None = None,
     ) -> None:
         self.word_table, self.label_table, self.bias, self.residual = word_table, label_table, bias, residual
+        self.common = common
+        self.index = ExactIndex(label_table, bias, common)
 
     @classmethod
-    def untouched(cls, start: WarmStart) -> Self:
+    def untouched(cls, start: WarmStart, common: np.ndarray | None = None) -> Self:
         """The ridge solution, as it came out of the solver."""
         bias = np.zeros(len(start.label_table), dtype=np.float32)
-        return cls(start.word_table, start.label_table, bias, {})
+        return cls(start.word_table, start.label_table, bias, {}, common)
 
     def read(self, rows: sp.csr_matrix) -> CodeReading:
         return self.read_codes(sparse_product(rows, self.word_table))
@@ -57,7 +69,7 @@ class CodePart:
             hidden += r["in_bias"]
             np.maximum(hidden, 0, out=hidden)
             codes = codes + hidden @ r["out"].T
-        return CodeReading(codes, self.label_table, self.bias)
+        return CodeReading(codes, self.label_table, self.bias, self.index)
 
     def tuned(
         self,
@@ -65,18 +77,15 @@ class CodePart:
         labels: sp.csr_matrix,
         *,
         check: np.ndarray | None = None,
-        rivals: np.ndarray | None = None,
         epochs: int = 10,
         hidden: int = 300,
         seed: int = 0,
     ) -> CodePart:
         """Train D and R on honest codes; the untouched start is returned if no epoch ranks held-out rows better.
 
-        Parameters
-        ----------
+        A step looks at the labels that the part proposes: all of them, or the common ones.
+
         check : places of the rows that are held out; by default an eighth.
-        rivals : int32 rows x k, padded with -1: labels that somebody proposes for each row. A step then looks at the
-            labels that its rows carry or that are proposed for them, not at all labels.
         """
         rng = np.random.default_rng(seed)
         if check is None:
@@ -91,33 +100,37 @@ class CodePart:
         batch = 256
         step, steps = 0, epochs * -(-len(learn) // batch)
         codes = torch.from_numpy(honest)
+        columns = np.arange(labels.shape[1]) if self.common is None else self.common
+        seen, places = labels[:, columns], torch.from_numpy(columns.astype(np.int64))
         best: CodePart = self
         merit = _merit(self, honest[check], labels[check])
         for _ in track(range(epochs), "tuning the decoder on honest codes"):
             for part in np.array_split(rng.permutation(learn), -(-len(learn) // batch)):
-                y = labels[part]
-                columns = np.arange(y.shape[1]) if rivals is None else _named(rivals[part], y)
                 for optimizer, rate in zip(optimizers, rates, strict=True):
                     optimizer.param_groups[0]["lr"] = rate * learning_rate_factor(step, steps, warmup=0.1)
                     optimizer.zero_grad()
-                right = torch.from_numpy(y[:, columns].toarray() if rivals is not None else y.toarray())
-                smooth_ranking_loss(model(codes[part], torch.from_numpy(columns)), right).backward()
+                right = torch.from_numpy(seen[part].toarray())
+                smooth_ranking_loss(model(codes[part], places), right).backward()
                 for optimizer in optimizers:
                     optimizer.step()
                 step += 1
-            now = model.part(self.word_table)
+            now = model.part(self)
             if (found := _merit(now, honest[check], labels[check])) > merit:
                 best, merit = now, found
         return best
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays = {"word_table": self.word_table, "label_table": self.label_table, "bias": self.bias}
+        arrays |= {} if self.common is None else {"common": self.common}
         return {}, arrays | {f"residual_{name}": value for name, value in self.residual.items()}
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         residual = {n.removeprefix("residual_"): v for n, v in arrays.items() if n.startswith("residual_")}
-        return cls(arrays["word_table"], arrays["label_table"], arrays["bias"], residual)
+        common, known = arrays.get("common"), len(arrays["label_table"])
+        if common is not None and not (np.diff(common, prepend=-1, append=known) > 0).all():
+            raise ModelFileError("the labels that the model's code proposes contradict themselves; train it again")
+        return cls(arrays["word_table"], arrays["label_table"], arrays["bias"], residual, common)
 
 
 class _TunedDecoder(nn.Module):
@@ -147,18 +160,13 @@ class _TunedDecoder(nn.Module):
         code = z + hidden @ self.U.T
         return code @ take_rows(self.table, columns).T + take_rows(self.bias, columns)[:, 0]
 
-    def part(self, word_table: np.ndarray) -> CodePart:
+    def part(self, start: CodePart) -> CodePart:
         arrays = {name: value.detach().numpy().copy() for name, value in self.named_parameters()}
         residual = {"in": arrays["W"], "in_bias": arrays["b"], "out": arrays["U"]}
         scale = np.float32(1 / _TEMPERATURE)
-        return CodePart(word_table, arrays["table"] * scale, arrays["bias"][:, 0] * scale, residual)
-
-
-def _named(proposed: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:
-    """Labels that some rows carry or that are proposed for them, ascending."""
-    return np.unique(np.concatenate([proposed[proposed >= 0], labels.indices])).astype(np.int64)
+        table, bias = arrays["table"] * scale, arrays["bias"][:, 0] * scale
+        return CodePart(start.word_table, table, bias, residual, start.common)
 
 
 def _merit(part: CodePart, codes: np.ndarray, labels: sp.csr_matrix) -> float:
-    reading = part.read_codes(codes)
-    return sum(precisions(top_k(reading.codes, reading.table, reading.bias, 5)[0], labels).values())
+    return sum(precisions(part.read_codes(codes).propose(5), labels).values())

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.network.kernels.sparse_product import sparse_product
-from rankae.network.label_index import UsearchIndex
+from rankae.network.label_index import ExactIndex, UsearchIndex
 from rankae.network.table import Table, packed, unpacked
 from rankae.refine.code import CodePart
 from rankae.refine.combine import Combiner, evidence
@@ -136,7 +136,7 @@ class Parts:
         scores = self.combiner.judge(opinions.shortlist, said, opinions.closest, self.label_counts, opinions.nearest)
         columns, best = opinions.shortlist.best(scores, k)
         if k > np.diff(opinions.shortlist.starts).min(initial=k):
-            _fill(columns, best, *self._read_code(rows).best(min(len(self.label_counts), 2 * k)))
+            _fill(columns, best, *self._ranked_by_code(rows, 2 * k))
         return columns, best
 
     def _read_code(self, rows: sp.csr_matrix) -> CodeReading:
@@ -144,6 +144,11 @@ class Parts:
         if self.index is not None:
             reading.index = self.index
         return reading
+
+    def _ranked_by_code(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k labels that the code scores highest, be they common or not."""
+        index = ExactIndex(*self.decoder()) if self.index is None else self.index
+        return index.search(self.codes_for_decoder(rows), min(k, len(self.label_counts)))
 
     def _ranker_weights(self, rankers: Rankers | RankerWeights) -> RankerWeights:
         """The rankers as prediction reads them; prepared once, when they are first asked."""
@@ -169,7 +174,7 @@ class Parts:
         word_table, label_table = (
             cast(np.ndarray, Table.at(precision, table)) for table in (self.code.word_table, self.code.label_table)
         )
-        code = CodePart(word_table, label_table, self.code.bias, self.code.residual)
+        code = CodePart(word_table, label_table, self.code.bias, self.code.residual, self.code.common)
         return replace(
             self,
             code=code,

@@ -40,9 +40,11 @@ class VoteReading(SparseReading):
 
 @njit(cache=True, nogil=True, fastmath=True)
 def _add_postings(similarity, weight, start, stop, post_rows, post_weights):
-    # No test whether a row is new: it would double the time of the loop that takes most of it.
-    for p in range(start, stop):
-        similarity[post_rows[p]] += weight * number(post_weights[p])
+    # No test whether a row is new, nor whether its number is below 0: they would double the time of this loop, which
+    # takes most of it.
+    rows, weights = post_rows[start:stop], post_weights[start:stop]
+    for p in range(len(rows)):
+        similarity[np.uint64(rows[p])] += weight * number(weights[p])
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -95,13 +97,20 @@ def _nearest(
             similarity[i] = 0
         floor, filled = np.float32(0), 0
         if dense:
+            below, left_out = floor, floor
             for block in range(0, padded, LANES):
-                if any_above(similarity, block, floor):
+                if any_above(similarity, block, below):
                     for row in range(block, block + LANES):
-                        if similarity[row] > floor:
-                            filled = _keep(similarity[row], row, found[i], cosine[i], filled)
-                            floor = cosine[i, k - 1] if filled == k else floor
-            if filled == k:
+                        value = similarity[row]
+                        if value > floor:
+                            left_out = max(left_out, floor)
+                            filled = _keep(value, row, found[i], cosine[i], filled)
+                            if filled == k:
+                                floor = cosine[i, k - 1]
+                                below = np.nextafter(floor, np.float32(0))  # what is as near is looked at, too
+                        elif value == floor:
+                            left_out = value
+            if filled == k and left_out == floor:
                 _settle_ties(similarity, words[starts[i] : starts[i + 1]], post_starts, post_rows, found[i], cosine[i])
             similarity[:] = 0
         else:
@@ -119,10 +128,7 @@ def _settle_ties(similarity, words, post_starts, post_rows, found, cosine):
     Copies of a row are as near as it is, so ties are common where there are copies.
     """
     last = cosine[-1]
-    first = np.searchsorted(-cosine, -last)
-    left = len(found) - first
-    if np.sum(similarity == last) == left:
-        return
+    left = len(found) - np.searchsorted(-cosine, -last)
     for word in words:
         for p in range(post_starts[word], post_starts[word + 1]):
             row = post_rows[p]

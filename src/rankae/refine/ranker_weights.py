@@ -4,6 +4,9 @@ A row has a few hundred words, the vector of a frequent label thousands of weigh
 find a row's words in a vector is what rankers spend their time on. A long vector therefore says by one bit a word
 whether it has a weight, and the number of bits set before a word is the place of its weight. That takes less room than
 the numbers of its words. A short vector is read through.
+
+Where many rows are asked about at once, labels take turns instead of rows: a label's vector is spread out once for all
+the rows that name it, and finding a word in it then costs one look.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from rankae.refine.shortlist import Shortlist
 # Of a vector with more weights than 1 / _LONG of the words, bits and counts take less room than numbers of words.
 _LONG = 21
 _SEARCH = 12  # a short vector that is still this many times longer than the row is searched, not read through
+_MANY_ROWS = 128  # from here on labels take turns
 
 
 @intrinsic
@@ -122,6 +126,54 @@ def _judge(
             spread[words[t]] = 0
 
 
+@njit(cache=True, nogil=True)
+def _by_label(columns, labels):
+    """The entries of each label, in their order: where each label's begin, and the places of all."""
+    starts = np.zeros(labels + 1, np.int64)
+    for column in columns:
+        starts[column + 1] += 1
+    for label in range(labels):
+        starts[label + 1] += starts[label]
+    places, used = np.empty(len(columns), np.int32), starts[:-1].copy()
+    for e in range(len(columns)):
+        places[used[columns[e]]] = e
+        used[columns[e]] += 1
+    return starts, places
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _product_with_spread(spread, words, values):
+    total = np.float32(0)
+    for t in range(len(words)):
+        total += spread[np.uint64(words[t])] * values[t]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _judge_labels(
+    first, last, label_starts, places, rows, row_starts, words, values,
+    starts, weights, scales, biases, own, own_starts, place, bits, vocabulary, out,
+):  # fmt: skip
+    """`_judge`, but label by label; `places` are those of the entries of each label, `rows` the rows of all entries."""
+    spread, its_words = np.zeros(vocabulary, np.float32), np.empty(vocabulary, np.int32)
+    for label in range(first, last):
+        if label_starts[label] == label_starts[label + 1]:
+            continue
+        start, size = starts[label], starts[label + 1] - starts[label]
+        if place[label] >= 0:
+            _words_of_bits(bits[place[label]], its_words)
+        else:
+            its_words[:size] = own[own_starts[label] : own_starts[label] + size]
+        for t in range(size):
+            spread[its_words[t]] = number(weights[start + t])
+        scale = scales[label] if len(scales) > 0 else np.float32(1)
+        for e in places[label_starts[label] : label_starts[label + 1]]:
+            row, end = row_starts[rows[e]], row_starts[rows[e] + 1]
+            out[e] = _product_with_spread(spread, words[row:end], values[row:end]) * scale + biases[label]
+        for t in range(size):
+            spread[its_words[t]] = 0
+
+
 @dataclass
 class RankerWeights:
     """Sparse weight vectors and biases of all labels. Those of a label stand in the order of its words."""
@@ -156,10 +208,14 @@ class RankerWeights:
     def scores(self, rows: sp.csr_matrix, shortlist: Shortlist) -> np.ndarray:
         """The margin of each shortlisted label; `rows` have sorted words."""
         out, w = np.empty(len(shortlist.columns), dtype=np.float32), self.weights
-        vectors = w.starts, w.stored, w.scales, self.biases, self.words, self.word_starts
-        lookup = self._place, self.bits, self.before, self.vocabulary
-        asked = shortlist.starts, shortlist.columns, rows.indptr, rows.indices, rows.data
-        across_threads(_judge, *asked, *vectors, *lookup, out)
+        vectors = w.starts, w.stored, w.scales, self.biases, self.words, self.word_starts, self._place, self.bits
+        tokens = rows.indptr, rows.indices, rows.data
+        if rows.shape[0] < _MANY_ROWS:
+            asked = shortlist.starts, shortlist.columns, *tokens
+            across_threads(_judge, *asked, *vectors, self.before, self.vocabulary, out)
+        else:
+            starts, places = _by_label(shortlist.columns, len(self.biases))
+            across_threads(_judge_labels, starts, places, shortlist.rows, *tokens, *vectors, self.vocabulary, out)
         return out
 
     def shrunk(self, precision: str) -> RankerWeights:

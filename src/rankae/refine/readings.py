@@ -23,11 +23,16 @@ class Reading(Protocol):
 
 
 class CodeReading:
-    """Codes against a table of labels: score = table @ code + bias. `index` finds the labels that score highest."""
+    """Codes against a table of labels: score = table @ code + bias.
 
-    def __init__(self, codes: np.ndarray, table: np.ndarray | Table, bias: np.ndarray) -> None:
+    index : finds the labels that score highest; by default all of them are looked at.
+    """
+
+    def __init__(
+        self, codes: np.ndarray, table: np.ndarray | Table, bias: np.ndarray, index: LabelIndex | None = None
+    ) -> None:
         self.codes, self.table, self.bias = codes, table, bias
-        self.index: LabelIndex = ExactIndex(table, bias)
+        self.index = ExactIndex(table, bias) if index is None else index
 
     def best(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k labels that score highest, best first, and their scores."""

@@ -47,7 +47,7 @@ def _updated_code(code: CodePart, rows: sp.csr_matrix, labels: sp.csr_matrix, se
     target = labels @ np.linalg.pinv(code.label_table).T if code.residual else sparse_product(labels, code.label_table)
     wanted = np.asarray(target, dtype=np.float32) - sparse_product(rows, code.word_table)
     change = RidgeSolver(rows, _RIDGE).solve(wanted)
-    return CodePart(code.word_table + change, code.label_table, code.bias, code.residual)
+    return CodePart(code.word_table + change, code.label_table, code.bias, code.residual, code.common)
 
 
 def _updated_neighbours(part: Neighbours, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Neighbours:

@@ -238,12 +238,25 @@ class LabelRanker(BaseEstimator):
     def _matrix(self, X: Any, reset: bool) -> sp.csr_matrix:
         if self.reads == "text":
             raise DataError(f"{self.method} reads raw text, not a feature matrix: give it a list of strings")
+        if not reset and self._is_ready(X):
+            return X
         rows = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=reset, ensure_min_features=1)
         rows = sp.csr_matrix(rows)
         if not rows.has_canonical_format:
             rows = rows.copy()  # the user's matrix stays as it is
             rows.sum_duplicates()
         return rows
+
+    def _is_ready(self, X: Any) -> bool:
+        """Whether there is nothing to convert or complain of; scikit-learn would take longer than a row to find out."""
+        return (
+            isinstance(X, sp.csr_matrix)
+            and X.dtype == np.float32
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and X.has_canonical_format
+            and bool(np.isfinite(X.data).all())
+        )
 
     def _fit_targets(self, rows: Rows, targets: Targets) -> Self:
         labels = targets.matrix

@@ -50,8 +50,8 @@ class RankAE(LabelRanker):
     attention : whether there is a channel gate ("No attn" without).
     loss : of the network. "paper": "ranking" or "bce" ("No loss"); "default": "smooth" or "bce".
     epochs, random_state, threads, device : of training.
-    effort, ridge, noise_rounds, tuning, tuning_epochs, network, neighbours, rankers, ranker_cost, code_negatives,
-        code_support, easy_negatives, proposed, objective, choose : of the recipe, see `rankae.recipe.RecipeSettings`.
+    effort, ridge, noise_rounds, tuning, tuning_epochs, network, neighbours, rankers, ranker_cost, code_support,
+        easy_negatives, proposed, objective, choose : of the recipe, see `rankae.recipe.RecipeSettings`.
     margin, balance, reduction, hidden, activation, scores, pooling, direct, shortlist, learning_rate, decay, batch,
         warmup, word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
@@ -95,7 +95,6 @@ class RankAE(LabelRanker):
         neighbours: bool | None = None,
         rankers: bool | None = None,
         ranker_cost: float | None = None,
-        code_negatives: bool | None = None,
         code_support: int | None = None,
         easy_negatives: int | None = None,
         proposed: int | None = None,
@@ -143,7 +142,6 @@ class RankAE(LabelRanker):
         self.neighbours = neighbours
         self.rankers = rankers
         self.ranker_cost = ranker_cost
-        self.code_negatives = code_negatives
         self.code_support = code_support
         self.easy_negatives = easy_negatives
         self.proposed = proposed

@@ -15,7 +15,7 @@ from rankae.errors import RankaeError
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {},
     "default": {},
-    "fast": {"effort": "low", "code_size": 200, "proposed": 20, "ridge": 1.0, "network": 0, "choose": False},
+    "fast": {"effort": "low", "ridge": 1.0, "network": 0, "choose": False},
 }
 _MOST_BYTES = 2**20
 

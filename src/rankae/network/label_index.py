@@ -33,7 +33,8 @@ class ExactIndex:
 
     def __init__(self, table: np.ndarray | Table, bias: np.ndarray, columns: np.ndarray | None = None) -> None:
         self.columns = columns
-        self.table, self.bias = (table, bias) if columns is None else (table[columns], bias[columns])
+        self.table = table if columns is None else table[columns]
+        self.bias = bias if columns is None else bias[columns]
 
     def search(self, codes: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         places, scores = top_k(codes, self.table, self.bias, k)

@@ -18,7 +18,7 @@ from rankae.data.near_copies import held_out_folds
 from rankae.model_file import pack_csr, unpack_csr
 from rankae.recipe.notes import Training
 from rankae.recipe.ranker_cost import choose_cost
-from rankae.recipe.settings import RecipeSettings, common_labels
+from rankae.recipe.settings import Resolved, common_labels
 from rankae.recipe.steps import State, Steps
 from rankae.refine.code import CodePart
 from rankae.refine.model import Opinions, Parts, closeness
@@ -42,7 +42,7 @@ class Fitted:
 
 
 def fit_parts(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training, steps: Steps
+    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: Resolved, training: Training, steps: Steps
 ) -> Fitted:
     """Train the parts that the settings name on `rows`; of the networks, those that the evidence needs."""
     n, L = labels.shape
@@ -79,9 +79,7 @@ def fit_parts(
     judged = None
     if settings.rankers:
         began = time.perf_counter()
-        of_code = settings.code_negatives or voted is None
-        proposed = code.read_codes(honest_codes).propose(settings.proposed) if of_code else None
-        hard = _hard_negatives(proposed, voted, folds, proposals, (n, settings.proposed))
+        hard = _hard_negatives(code.read_codes(honest_codes).propose(settings.proposed), voted, folds, proposals)
         parts.rankers, judged = _fit_rankers(rows, labels, hard, fold, settings, training, steps)
         training.timed("rankers", began)
     opinions = []
@@ -95,19 +93,17 @@ def fit_parts(
 
 
 def _fit_code(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, folds: list[np.ndarray], settings: RecipeSettings, training: Training,
+    rows: sp.csr_matrix, labels: sp.csr_matrix, folds: list[np.ndarray], settings: Resolved, training: Training,
     steps: Steps,
 ) -> tuple[CodePart, list[CodePart], np.ndarray]:  # fmt: skip
     """The code part, one that was tuned without the rows of each fold, and the honest codes that they read."""
     h, ridge = settings.code_size, settings.ridge
-    assert h is not None
-    assert ridge is not None
-    common = common_labels(labels, settings.code_support or 1, bool(settings.neighbours))
+    common = common_labels(labels, settings.code_support, settings.neighbours)
     tuning = settings.tuning
 
     def fit() -> State:
         began = time.perf_counter()
-        rounds = settings.noise_rounds or 0
+        rounds = settings.noise_rounds
         start = denoised_start(rows, labels, h, ridge, rounds, settings.proposed, settings.seed, folds)
         if rounds:
             start = replace(start, label_table=robust_decoder(start, labels))
@@ -136,7 +132,7 @@ def _fit_code(
 
 
 def _held_out_networks(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, folds: list[np.ndarray], settings: RecipeSettings, training: Training,
+    rows: sp.csr_matrix, labels: sp.csr_matrix, folds: list[np.ndarray], settings: Resolved, training: Training,
     steps: Steps,
 ) -> list[NetworkPart]:  # fmt: skip
     """A network that has not seen the rows of each fold."""
@@ -152,11 +148,10 @@ def _held_out_networks(
 
 
 def whole_network(
-    held_out: NetworkPart, rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training,
+    held_out: NetworkPart, rows: sp.csr_matrix, labels: sp.csr_matrix, settings: Resolved, training: Training,
     steps: Steps,
 ) -> NetworkPart:  # fmt: skip
     """The held-out networks, and as many trained on all rows as are missing from what the settings name."""
-    assert settings.network is not None
     members = list(held_out.members)
     if (missing := settings.network - len(members)) > 0:
         began = time.perf_counter()
@@ -167,7 +162,7 @@ def whole_network(
 
 
 def train_network(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, step: str, members: int, seed: int, settings: RecipeSettings,
+    rows: sp.csr_matrix, labels: sp.csr_matrix, step: str, members: int, seed: int, settings: Resolved,
     training: Training, steps: Steps,
 ) -> NetworkPart:  # fmt: skip
     """A network of so many members; `step` is the name under which it is kept."""
@@ -180,11 +175,9 @@ def train_network(
 
 
 def _hard_negatives(
-    proposed: np.ndarray | None, voted: np.ndarray | None, folds: list[np.ndarray],
-    of_held_out: list[dict[str, np.ndarray]], shape: tuple[int, int],
-) -> list[np.ndarray]:  # fmt: skip
+    by_code: np.ndarray, voted: np.ndarray | None, folds: list[np.ndarray], of_held_out: list[dict[str, np.ndarray]]
+) -> list[np.ndarray]:
     """What code, network and neighbours propose for each row, where they say so; of held-out rows, all of them do."""
-    by_code = np.full(shape, -1, dtype=np.int32) if proposed is None else proposed
     by_network = np.full_like(by_code, -1)
     for held, own in zip(folds, of_held_out, strict=True):
         by_code[held] = own["code"]
@@ -193,13 +186,13 @@ def _hard_negatives(
 
 
 def _fit_rankers(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, hard: list[np.ndarray], fold: np.ndarray, settings: RecipeSettings,
+    rows: sp.csr_matrix, labels: sp.csr_matrix, hard: list[np.ndarray], fold: np.ndarray, settings: Resolved,
     training: Training, steps: Steps,
 ) -> tuple[Rankers, sp.csr_matrix]:  # fmt: skip
     """The rankers, and what they say of held-out rows; `hard` are the labels that the other parts propose."""
 
     def fit() -> State:
-        shortlist = Shortlist.union([*hard, easy_negatives(labels, settings.easy_negatives or 0, settings.seed)])
+        shortlist = Shortlist.union([*hard, easy_negatives(labels, settings.easy_negatives, settings.seed)])
         cost = settings.ranker_cost
         if cost is None:
             cost, merits = choose_cost(rows, labels, shortlist, Shortlist.union(hard), fold, settings.seed)
@@ -213,10 +206,8 @@ def _fit_rankers(
     return Rankers.from_state(made, arrays), unpack_csr(arrays, "judged")
 
 
-def _network_settings(settings: RecipeSettings, rows: sp.csr_matrix) -> WordsNetworkSettings:
+def _network_settings(settings: Resolved, rows: sp.csr_matrix) -> WordsNetworkSettings:
     """Of the networks, as the recipe and the data ask for."""
-    assert settings.word_size is not None
-    assert settings.epochs is not None
     # A long row says the same thing often, so more of it can be hidden from a step.
     long = rows.nnz > 25 * rows.shape[0]
     return WordsNetworkSettings(

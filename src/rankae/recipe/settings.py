@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,8 @@ _FEWEST_COMMON = 500  # where fewer labels are common, to look at all of them co
 class RecipeSettings:
     """What the recipe can be told; None leaves the choice to the data (see `resolved`).
 
-    effort : "low" leaves out what costs more than it gains: tuning where labels are few, and where they are many, the
-        code's proposals of negatives and some epochs of tuning; half of the combiners that are averaged.
+    effort : "low" leaves out what costs more than it gains: half of the code, some proposals, half of the combiners
+        that are averaged, tuning where labels are few, and some of its epochs and labels where they are many.
     code_size : h of the closed-form start.
     ridge : lambda of the ridge regression; by default chosen by leave-one-out scores.
     noise_rounds : how often leave-one-out scores correct missing and wrong labels before F and E are fitted again; by
@@ -34,9 +34,9 @@ class RecipeSettings:
     attention : whether the networks have a channel gate.
     neighbours, rankers : whether these parts may take part.
     ranker_cost : C of the rankers' SVMs; by default what held-out or trusted rows choose.
-    code_negatives : let a ranker learn also from rows for which the code proposes its label, not neighbours alone.
     easy_negatives : how many labels drawn at random to learn each row as a negative of, besides the proposed ones.
     code_support : the code proposes labels that so many rows carry, and tuning looks at no others.
+    proposed : how many labels each part proposes for a row.
     objective : "precision", or "psp" to favour labels that are rare and easily missed.
     choose : let held-out rows decide which parts to keep; otherwise all that are allowed are kept.
     """
@@ -55,10 +55,9 @@ class RecipeSettings:
     neighbours: bool | None = None
     rankers: bool | None = None
     ranker_cost: float | None = None
-    code_negatives: bool | None = None
     easy_negatives: int | None = None
     code_support: int | None = None
-    proposed: int = 40
+    proposed: int | None = None
     objective: str = "precision"
     choose: bool = True
     seed: int = 0
@@ -71,9 +70,35 @@ class RecipeSettings:
             raise RankaeError(f"effort is {self.effort!r}; it must be full or low")
 
 
-def enough_code(labels: sp.csr_matrix) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Resolved(RecipeSettings):
+    """The settings with nothing left open but the rankers' cost, which is chosen when there are rankers."""
+
+    code_size: int
+    ridge: float
+    noise_rounds: int
+    tuning: bool
+    tuning_epochs: int
+    network: int
+    word_size: int
+    epochs: int
+    neighbours: bool
+    rankers: bool
+    easy_negatives: int
+    code_support: int
+    proposed: int
+
+
+def enough_code(labels: sp.csr_matrix, effort: str) -> int:
     """The h that is chosen where none is given."""
-    return int(min(400, *labels.shape))
+    most = 400 if effort == "full" else min(200, max(100, labels.shape[1] // 6))
+    return int(min(most, *labels.shape))
+
+
+def enough_proposed(labels: sp.csr_matrix, effort: str) -> int:
+    """How many labels a part proposes for a row where nobody says so."""
+    most = 40 if effort == "full" else 30 if labels.shape[1] > 1000 else 20
+    return int(min(most, labels.shape[1]))
 
 
 def common_labels(labels: sp.csr_matrix, support: int, neighbours: bool) -> np.ndarray | None:
@@ -87,9 +112,7 @@ def common_labels(labels: sp.csr_matrix, support: int, neighbours: bool) -> np.n
     return None if few or len(common) == labels.shape[1] or not neighbours else common
 
 
-def resolved(
-    settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, training: Training
-) -> RecipeSettings:
+def resolved(settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, training: Training) -> Resolved:
     """Fill in what the user left open, from the shape of the data, and say why."""
     (n, L), words, said = labels.shape, rows.shape[1], training.choices
     row_length = rows.nnz / max(1, n)
@@ -102,21 +125,23 @@ def resolved(
         said[name] = f"{value} ({why})" if given is None else f"{given} (as set)"
         return value if given is None else given
 
-    h = choose("code_size", enough_code(labels), "enough for the frequent labels; neighbours find the others")
+    h = choose(
+        "code_size", enough_code(labels, settings.effort), "enough for common labels; neighbours find the others"
+    )
+    proposed = choose("proposed", enough_proposed(labels, settings.effort), f"{L} labels, {settings.effort} effort")
     low, many = settings.effort == "low", L > _MANY_LABELS
     dense = row_length > 0.5 * words
     neighbours = choose("neighbours", not dense, "features are dense" if dense else "features are sparse")
     support = choose("code_support", (20 if low else 5) if many else 1, f"{L} labels, {settings.effort} effort")
     common = common_labels(labels, support, neighbours)
-    tuning_epochs = choose("tuning_epochs", (2 if low else 5) if many else 10, f"{L} labels, {settings.effort} effort")
+    tuning_epochs = choose("tuning_epochs", (3 if low else 5) if many else 10, f"{L} labels, {settings.effort} effort")
     tuning_cost = 6.0 * tuning_epochs * n * (L if common is None else len(common)) * h
     tuning = choose(
         "tuning",
         tuning_cost < 4 * AFFORDABLE and L > 1 and (many or not low),
         f"{tuning_cost:.0e} multiplications, {settings.effort} effort",
     )
-    code_negatives = choose("code_negatives", not (low and many), f"{L} labels, {settings.effort} effort")
-    easy_negatives = choose("easy_negatives", min(20, L), "enough to learn what a label is about")
+    easy_negatives = choose("easy_negatives", min(40 if many else 20, L), "enough to learn what a label is about")
     word_size = choose("word_size", 1000 if words <= 2000 else 500, f"{words} features")
     epochs = choose("epochs", 20 if words <= 2000 else 12, f"{words} features")
     gate = 10 if settings.attention else 1  # what a gated word costs, in products of its channels
@@ -131,8 +156,9 @@ def resolved(
         ridge = choose_ridge(rows, labels, settings.seed)
         said["ridge"] = f"{ridge} (best leave-one-out precision)"
         training.timed("choice of ridge", began)
-    return replace(
-        settings, code_size=h, tuning=tuning, tuning_epochs=tuning_epochs, code_negatives=code_negatives,
-        easy_negatives=easy_negatives, word_size=word_size, epochs=epochs, network=network, neighbours=neighbours,
-        code_support=support, rankers=rankers, ridge=ridge, noise_rounds=noise_rounds, proposed=min(settings.proposed, L),
-    )  # fmt: skip
+    made = {
+        "code_size": h, "proposed": min(proposed, L), "neighbours": neighbours, "code_support": support,
+        "tuning": tuning, "tuning_epochs": tuning_epochs, "easy_negatives": easy_negatives, "word_size": word_size,
+        "epochs": epochs, "network": network, "rankers": rankers, "noise_rounds": noise_rounds, "ridge": ridge,
+    }  # fmt: skip
+    return Resolved(**(asdict(settings) | made))

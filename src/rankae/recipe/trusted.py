@@ -19,7 +19,7 @@ from rankae.network.kernels.sparse_product import sparse_product
 from rankae.network.top_k import top_k
 from rankae.recipe.fitting import train_network
 from rankae.recipe.notes import Training
-from rankae.recipe.settings import RecipeSettings, common_labels, enough_code, resolved
+from rankae.recipe.settings import RecipeSettings, Resolved, common_labels, enough_code, enough_proposed, resolved
 from rankae.recipe.steps import State, Steps
 from rankae.refine.code import CodePart
 from rankae.refine.model import Parts
@@ -55,10 +55,11 @@ class Trusted:
 
 def chosen_by_trusted(
     rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, trusted: Trusted, training: Training
-) -> RecipeSettings:
+) -> Resolved:
     """Settings whose lambda and rounds of label correction give the closed-form start that ranks trusted rows best."""
     began = time.perf_counter()
-    size = settings.code_size or enough_code(labels)
+    size = settings.code_size or enough_code(labels, settings.effort)
+    proposed = settings.proposed or enough_proposed(labels, settings.effort)
     ridges = _RIDGES if settings.ridge is None else (settings.ridge,)
     rounds = range(_MOST_ROUNDS + 1) if settings.noise_rounds is None else (settings.noise_rounds,)
     found: dict[tuple[float, int], dict[str, float]] = {}
@@ -66,7 +67,7 @@ def chosen_by_trusted(
         start = warm_start(rows, labels, size, ridge, settings.seed)
         for done in range(max(rounds) + 1):
             if done:
-                soft = put_right(labels, start, settings.proposed, settings.seed)
+                soft = put_right(labels, start, proposed, settings.seed)
                 start = warm_start(rows, soft, size, ridge, settings.seed)
             if done in rounds:
                 table = robust_decoder(start, labels) if done else start.label_table
@@ -87,7 +88,7 @@ def chosen_by_trusted(
 
 
 def fit_parts_once(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, trusted: Trusted, training: Training,
+    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: Resolved, trusted: Trusted, training: Training,
     steps: Steps,
 ) -> Parts:  # fmt: skip
     """Train the parts that the settings name on `rows`; trusted rows choose tuning's epoch and the rankers' cost."""
@@ -109,7 +110,7 @@ def fit_parts_once(
     if settings.rankers:
         began = time.perf_counter()
         proposed = code.read_codes(honest_codes).propose(settings.proposed)
-        easy = easy_negatives(labels, settings.easy_negatives or 0, settings.seed)
+        easy = easy_negatives(labels, settings.easy_negatives, settings.seed)
         shortlist = Shortlist.union([p for p in (proposed, voted, easy) if p is not None])
         listed = parts.opinions(trusted.rows).shortlist
         parts.rankers = _fit_rankers(rows, labels, shortlist, listed, settings, trusted, training, steps)
@@ -118,20 +119,18 @@ def fit_parts_once(
 
 
 def _fit_code(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, voted: np.ndarray | None, settings: RecipeSettings, trusted: Trusted,
+    rows: sp.csr_matrix, labels: sp.csr_matrix, voted: np.ndarray | None, settings: Resolved, trusted: Trusted,
     training: Training, steps: Steps,
 ) -> tuple[CodePart, np.ndarray]:  # fmt: skip
     """The code part and the honest codes of the training rows."""
-    h, ridge, rounds = settings.code_size, settings.ridge, settings.noise_rounds or 0
-    assert h is not None
-    assert ridge is not None
+    h, ridge, rounds = settings.code_size, settings.ridge, settings.noise_rounds
 
     def fit() -> State:
         began = time.perf_counter()
         start = denoised_start(rows, labels, h, ridge, rounds, settings.proposed, settings.seed)
         if rounds:
             start = replace(start, label_table=robust_decoder(start, labels))
-        part = CodePart.untouched(start, common_labels(labels, settings.code_support or 1, bool(settings.neighbours)))
+        part = CodePart.untouched(start, common_labels(labels, settings.code_support, settings.neighbours))
         training.timed("warm start", began)
         if settings.tuning:
             began = time.perf_counter()
@@ -140,7 +139,7 @@ def _fit_code(
                 codes,
                 sp.vstack([labels, trusted.labels], format="csr"),
                 check=np.arange(len(start.honest_codes), len(codes)),
-                epochs=settings.tuning_epochs or 10,
+                epochs=settings.tuning_epochs,
                 seed=settings.seed,
             )
             training.timed("tuning", began)
@@ -153,7 +152,7 @@ def _fit_code(
 
 
 def _fit_rankers(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, listed: Shortlist, settings: RecipeSettings,
+    rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, listed: Shortlist, settings: Resolved,
     trusted: Trusted, training: Training, steps: Steps,
 ) -> Rankers:  # fmt: skip
     """Rankers of the cost that orders best what the other parts propose for trusted rows, `listed`."""

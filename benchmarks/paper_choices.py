@@ -1,6 +1,6 @@
 """Which of the paper's choices help and which cost: its preset with one choice changed at a time.
 
-    RANKAE_DATA=../shared/data python benchmarks/paper_choices.py [--data bibtex,delicious] [--seeds 3] [--jobs 1]
+    RANKAE_DATA=../shared/data python benchmarks/paper_choices.py [--data bibtex,delicious,tmdb-plots] [--seeds 3] [--jobs 1]
 
 Writes docs/results/paper-choices.md. Finished cells are kept and not run again.
 """
@@ -25,12 +25,13 @@ CHANGES = {
     "mean pooling": {"pooling": "mean"},
     "m .3": {"margin": 0.3},
     "m 3": {"margin": 3.0},
+    "GloVe start": {"word_vectors": "glove/glove.6B.100d.top50k.txt.xz"},  # under RANKAE_DATA; texts only
 }
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--data", default="bibtex,delicious")
+    options.add_argument("--data", default="bibtex,delicious,tmdb-plots")
     options.add_argument("--seeds", type=int, default=3)
     options.add_argument("--jobs", type=int, default=1)
     chosen = options.parse_args()

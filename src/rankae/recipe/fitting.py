@@ -28,6 +28,7 @@ from rankae.refine.readings import Reading
 from rankae.refine.shortlist import Shortlist
 from rankae.refine.words_network import NetworkPart, WordsNetworkSettings
 from rankae.training.label_noise import denoised_start, robust_decoder
+from rankae.training.warm_start import WarmStart
 
 _FEWEST_ROWS = 100  # fewer rows say nothing about which parts help
 
@@ -97,24 +98,15 @@ def _fit_code(
     steps: Steps,
 ) -> tuple[CodePart, list[CodePart], np.ndarray]:  # fmt: skip
     """The code part, one that was tuned without the rows of each fold, and the honest codes that they read."""
-    h, ridge = settings.code_size, settings.ridge
-    common = common_labels(labels, settings.code_support, settings.neighbours)
-    tuning = settings.tuning
 
     def fit() -> State:
-        began = time.perf_counter()
-        rounds = settings.noise_rounds
-        start = denoised_start(rows, labels, h, ridge, rounds, settings.proposed, settings.seed, folds)
-        if rounds:
-            start = replace(start, label_table=robust_decoder(start, labels))
-        untouched = CodePart.untouched(start, common)
-        training.timed("warm start", began)
+        start, untouched = closed_form(rows, labels, folds, settings, training)
         began = time.perf_counter()
         how: dict[str, Any] = {"epochs": settings.tuning_epochs, "seed": settings.seed}
         # With several folds the part that stays is tuned once more, on nearly all rows.
         checks = folds if len(folds) == 1 else [*folds, None]
-        own = [untouched.tuned(start.honest_codes, labels, check=check, **how) for check in checks if tuning]
-        if tuning:
+        own = [untouched.tuned(start.honest_codes, labels, check=check, **how) for check in checks if settings.tuning]
+        if settings.tuning:
             training.timed("tuning", began)
         arrays = {"word_table": start.word_table, "honest_codes": start.honest_codes}
         for i, part in enumerate(own or [untouched]):
@@ -129,6 +121,20 @@ def _fit_code(
         parts.append(CodePart.from_state({}, own | {"word_table": arrays["word_table"]}))
     checked = parts if made["parts"] > 1 else parts * max(1, len(folds))
     return parts[-1], checked, arrays["honest_codes"]
+
+
+def closed_form(
+    rows: sp.csr_matrix, labels: sp.csr_matrix, folds: list[np.ndarray], settings: Resolved, training: Training
+) -> tuple[WarmStart, CodePart]:
+    """The start, and the part that it makes before anything is tuned."""
+    began, rounds = time.perf_counter(), settings.noise_rounds
+    sizes = settings.code_size, settings.ridge, rounds, settings.proposed
+    start = denoised_start(rows, labels, *sizes, settings.seed, folds)
+    if rounds:
+        start = replace(start, label_table=robust_decoder(start, labels))
+    part = CodePart.untouched(start, common_labels(labels, settings.code_support, settings.neighbours))
+    training.timed("warm start", began)
+    return start, part
 
 
 def _held_out_networks(

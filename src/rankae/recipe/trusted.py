@@ -17,9 +17,9 @@ from rankae.errors import DataError
 from rankae.metrics import precisions
 from rankae.network.kernels.sparse_product import sparse_product
 from rankae.network.top_k import top_k
-from rankae.recipe.fitting import train_network
+from rankae.recipe.fitting import closed_form, train_network
 from rankae.recipe.notes import Training
-from rankae.recipe.settings import RecipeSettings, Resolved, common_labels, enough_code, enough_proposed, resolved
+from rankae.recipe.settings import RecipeSettings, Resolved, enough_code, enough_proposed, resolved
 from rankae.recipe.steps import State, Steps
 from rankae.refine.code import CodePart
 from rankae.refine.model import Parts
@@ -27,7 +27,7 @@ from rankae.refine.neighbours import Neighbours
 from rankae.refine.ranker_weights import RankerWeights
 from rankae.refine.rankers import Rankers, easy_negatives
 from rankae.refine.shortlist import Shortlist
-from rankae.training.label_noise import denoised_start, put_right, robust_decoder
+from rankae.training.label_noise import put_right, robust_decoder
 from rankae.training.warm_start import warm_start
 
 FEWEST_TRUSTED = 20
@@ -98,7 +98,7 @@ def fit_parts_once(
         neighbours = Neighbours(rows, labels)
         voted = neighbours.read(rows, honest=True).propose(settings.proposed)
         training.timed("neighbours", began)
-    code, honest_codes = _fit_code(rows, labels, voted, settings, trusted, training, steps)
+    code, honest_codes = _fit_code(rows, labels, settings, trusted, training, steps)
     counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
     parts = Parts(code, counts, settings.proposed)
     parts.neighbours = neighbours
@@ -119,19 +119,12 @@ def fit_parts_once(
 
 
 def _fit_code(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, voted: np.ndarray | None, settings: Resolved, trusted: Trusted,
-    training: Training, steps: Steps,
-) -> tuple[CodePart, np.ndarray]:  # fmt: skip
+    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: Resolved, trusted: Trusted, training: Training, steps: Steps
+) -> tuple[CodePart, np.ndarray]:
     """The code part and the honest codes of the training rows."""
-    h, ridge, rounds = settings.code_size, settings.ridge, settings.noise_rounds
 
     def fit() -> State:
-        began = time.perf_counter()
-        start = denoised_start(rows, labels, h, ridge, rounds, settings.proposed, settings.seed)
-        if rounds:
-            start = replace(start, label_table=robust_decoder(start, labels))
-        part = CodePart.untouched(start, common_labels(labels, settings.code_support, settings.neighbours))
-        training.timed("warm start", began)
+        start, part = closed_form(rows, labels, [], settings, training)
         if settings.tuning:
             began = time.perf_counter()
             codes = np.vstack([start.honest_codes, sparse_product(trusted.rows, start.word_table)])

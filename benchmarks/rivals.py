@@ -36,6 +36,7 @@ GLOVE = {"glove": "glove/glove.6B.100d.top50k.txt.xz"}  # under RANKAE_DATA, so 
 SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
     ("sleec", "bibtex"): {"learners": 1, "clusters": 1, "neighbours": 250, "dim": 100, "cost": 0.2, "knn": 25},
     ("sleec", "delicious"): {"learners": 1, "clusters": 1, "neighbours": 500, "dim": 100, "cost": 0.1, "knn": 70},
+    ("pfastrexml", "delicious"): {"alpha": 0.95},  # tuned: docs/rivals.md
     ("fasttext", "tmdb-plots"): {"loss": "softmax", "learning_rate": 0.5, "epochs": 50},  # tuned: docs/rivals.md
     ("xml-cnn", "tmdb-plots"): GLOVE,
     ("xml-cnn", "debtags"): GLOVE,

@@ -110,13 +110,37 @@ def test_rounds_close_the_gap_between_primal_and_dual() -> None:
     dual, weights, bounds = zero_dual(Y), empty_rows(30), []
     data = (X.indptr, X.indices, X.data, Y.indptr, Y.indices, 12)
     for _ in range(300):
-        weights = play_round(random.permutation(Y.shape[0]), *data, np.float32(0.2), 1.0, True, dual, weights)
+        weights = play_round(random.permutation(Y.shape[0]), *data, np.float32(0.2), 1.0, True, 1, dual, weights)
         bounds.append(dual_bound(shrunk_matrix(weights, 12, 0.2).toarray(), dual))
     assert np.all(np.diff(bounds) > -1e-4), "each round improves the dual"
     W = shrunk_matrix(weights, 12, 0.2).toarray()
     value = primal(W, X.toarray(), Y.toarray(), 0.2, 1.0)
     assert bounds[-1] <= value <= 1.02 * bounds[-1]
     assert 0 < np.count_nonzero(W) < 0.9 * W.size
+
+
+@pytest.mark.parametrize("violators", [1, 5, 9, 30])
+def test_a_visited_row_shares_its_loss_among_its_violators(violators: int) -> None:
+    X, Y = sp.csr_matrix(np.ones((1, 2), dtype=np.float32)), sp.csr_matrix([[1.0] * 3 + [0.0] * 9])
+    dual, data = zero_dual(Y), (X.indptr, X.indices, X.data, Y.indptr, Y.indices, 12)
+    play_round(np.arange(1), *data, np.float32(0), 0.1, True, violators, dual, empty_rows(2))
+    taken = min(violators, 9)
+    assert dual.n_active[0] == taken
+    assert set(dual.label[0, :taken]) <= set(range(3, 12))
+    np.testing.assert_allclose(dual.negative[0, :taken], 0.1 / taken)
+    np.testing.assert_allclose(dual.positive, 0.1 / 3)
+
+
+def test_more_violators_keep_popular_labels_up_where_rows_have_many() -> None:
+    random = np.random.default_rng(0)
+    X = sp.random(600, 40, 0.3, "csr", np.float32, random_state=0)
+    share = np.r_[np.full(5, 0.5), np.full(95, 0.1)]  # five popular labels, on rows with about 12
+    Y = sp.csr_matrix((random.random((600, 100)) < share).astype(np.float32))
+    found = [
+        evaluate(PDSparse(violators=n).fit(X[:400], Y[:400]).top_columns(X[400:], 5)[0], Y[400:])["P@5"]
+        for n in (1, 20)
+    ]
+    assert found[1] > found[0] + 5
 
 
 def test_more_l1_leaves_fewer_weights() -> None:

@@ -18,12 +18,10 @@ from torch import Tensor, nn
 from rankae.errors import ModelFileError
 from rankae.losses.smooth_ranking import smooth_ranking_loss
 from rankae.metrics import precisions
-from rankae.network.kernels import take_rows
 from rankae.network.kernels.sparse_product import sparse_product
 from rankae.network.label_index import ExactIndex
 from rankae.progress import track
 from rankae.refine.readings import CodeReading
-from rankae.training.optimizer import RowAdam
 from rankae.training.schedule import learning_rate_factor
 from rankae.training.warm_start import WarmStart
 
@@ -94,25 +92,22 @@ class CodePart:
             return self
         learn = np.setdiff1d(np.arange(len(honest)), check)
         check = check[:_MOST_CHECKED]
-        model = _TunedDecoder(self, hidden, float(np.linalg.norm(honest, axis=1).mean()), seed)
-        optimizers = model.optimizers()
-        rates = [optimizer.param_groups[0]["lr"] for optimizer in optimizers]
+        columns = np.arange(labels.shape[1]) if self.common is None else self.common
+        model = _TunedDecoder(self, columns, hidden, float(np.linalg.norm(honest, axis=1).mean()), seed)
+        optimizer = model.optimizer()
+        rates = [group["lr"] for group in optimizer.param_groups]
         batch = 256
         step, steps = 0, epochs * -(-len(learn) // batch)
-        codes = torch.from_numpy(honest)
-        columns = np.arange(labels.shape[1]) if self.common is None else self.common
-        seen, places = labels[:, columns], torch.from_numpy(columns.astype(np.int64))
+        codes, seen = torch.from_numpy(honest), labels[:, columns]
         best: CodePart = self
         merit = _merit(self, honest[check], labels[check])
         for _ in track(range(epochs), "tuning the decoder on honest codes"):
             for part in np.array_split(rng.permutation(learn), -(-len(learn) // batch)):
-                for optimizer, rate in zip(optimizers, rates, strict=True):
-                    optimizer.param_groups[0]["lr"] = rate * learning_rate_factor(step, steps, warmup=0.1)
-                    optimizer.zero_grad()
-                right = torch.from_numpy(seen[part].toarray())
-                smooth_ranking_loss(model(codes[part], places), right).backward()
-                for optimizer in optimizers:
-                    optimizer.step()
+                for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                    group["lr"] = rate * learning_rate_factor(step, steps, warmup=0.1)
+                optimizer.zero_grad()
+                smooth_ranking_loss(model(codes[part]), torch.from_numpy(seen[part].toarray())).backward()
+                optimizer.step()
                 step += 1
             now = model.part(self)
             if (found := _merit(now, honest[check], labels[check])) > merit:
@@ -134,37 +129,36 @@ class CodePart:
 
 
 class _TunedDecoder(nn.Module):
-    """D and R while they learn; scores are scaled by the temperature."""
+    """D, as far as it concerns the labels of some columns, and R while they learn; the temperature scales scores."""
 
-    def __init__(self, start: CodePart, hidden: int, code_norm: float, seed: int) -> None:
+    def __init__(self, start: CodePart, columns: np.ndarray, hidden: int, code_norm: float, seed: int) -> None:
         super().__init__()
+        self.columns = columns
         generator = torch.Generator().manual_seed(seed)
         h = start.label_table.shape[1]
         # Codes are short; their mean length is taken out so that the layer starts at a fair scale.
         scale = 3 / max(code_norm, 1e-6)
-        self.table = nn.Parameter(torch.from_numpy(start.label_table * np.float32(_TEMPERATURE)))
-        self.bias = nn.Parameter(torch.zeros(len(start.bias), 1))
+        self.table = nn.Parameter(torch.from_numpy(start.label_table[columns] * np.float32(_TEMPERATURE)))
+        self.bias = nn.Parameter(torch.zeros(len(columns)))
         self.W = nn.Parameter(torch.randn(hidden, h, generator=generator) * (scale * h**-0.5))
         self.b = nn.Parameter(torch.zeros(hidden))
         self.U = nn.Parameter(torch.zeros(h, hidden))
 
-    def optimizers(self) -> list[torch.optim.Optimizer]:
-        return [
-            RowAdam([self.table, self.bias], lr=1e-3 * _TEMPERATURE),
-            torch.optim.AdamW([self.W, self.b, self.U], lr=1e-3, weight_decay=0.0, fused=True),
-        ]
+    def optimizer(self) -> torch.optim.Optimizer:
+        decoder = {"params": [self.table, self.bias], "lr": 1e-3 * _TEMPERATURE}
+        residual = {"params": [self.W, self.b, self.U], "lr": 1e-3}
+        return torch.optim.AdamW([decoder, residual], weight_decay=0.0, fused=True)
 
-    def forward(self, z: Tensor, columns: Tensor) -> Tensor:
-        """Scores of some labels, given by their ascending columns."""
-        hidden = torch.dropout(torch.relu(z @ self.W.T + self.b), 0.5, self.training)
-        code = z + hidden @ self.U.T
-        return code @ take_rows(self.table, columns).T + take_rows(self.bias, columns)[:, 0]
+    def forward(self, z: Tensor) -> Tensor:
+        hidden = torch.dropout(torch.relu(torch.addmm(self.b, z, self.W.T)), 0.5, self.training)
+        return torch.addmm(self.bias, z + hidden @ self.U.T, self.table.T)
 
     def part(self, start: CodePart) -> CodePart:
         arrays = {name: value.detach().numpy().copy() for name, value in self.named_parameters()}
         residual = {"in": arrays["W"], "in_bias": arrays["b"], "out": arrays["U"]}
         scale = np.float32(1 / _TEMPERATURE)
-        table, bias = arrays["table"] * scale, arrays["bias"][:, 0] * scale
+        table, bias = start.label_table.copy(), start.bias.copy()
+        table[self.columns], bias[self.columns] = arrays["table"] * scale, arrays["bias"] * scale
         return CodePart(start.word_table, table, bias, residual, start.common)
 
 

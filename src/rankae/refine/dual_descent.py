@@ -14,29 +14,48 @@ _SHRINK_ABOVE = np.float32(0.3)  # a row outside the margin by this much is set 
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _dot(w, words, weights, start, stop):
+def _dot(w, words, weights):
     total = np.float32(0)
-    for t in range(start, stop):
-        total += w[words[t]] * weights[t]
+    for t in range(len(words)):
+        total += w[np.uint64(words[t])] * weights[t]  # unsigned: no test for places that count from the end
     return total
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _solve(order, size, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance, alpha):
+def _add(change, words, weights, w):
+    for t in range(len(words)):
+        w[np.uint64(words[t])] += change * weights[t]
+
+
+@njit(cache=True, nogil=True)
+def _shuffle(order, size, state):
+    """Shuffle order[:size]; a generator of 64 bits (xorshift) costs a tenth of numba's own. Gives its new state."""
+    for a in range(size - 1):
+        state ^= state << np.uint64(13)
+        state ^= state >> np.uint64(7)
+        state ^= state << np.uint64(17)
+        b = a + np.int64(((state >> np.uint64(32)) * np.uint64(size - a)) >> np.uint64(32))
+        order[a], order[b] = order[b], order[a]
+    return state
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _solve(order, size, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance, alpha, state):
     """Descend over the entries order[:size] of one label; the weights are in `w`, its last place is the bias."""
     active, bias_place = size, len(w) - 1
     diagonal = np.float32(0.5) / cost
     for round_ in range(passes):
         worst = np.float32(0)
-        for a in range(active):
-            b = a + np.random.randint(active - a)
-            order[a], order[b] = order[b], order[a]
+        state = _shuffle(order, active, state)
         a = 0
         while a < active:
             i = order[a]
             row, sign = rows[i], signs[i]
-            start, stop = row_starts[row], row_starts[row + 1]
-            gradient = sign * (_dot(w, words, weights, start, stop) + w[bias_place]) - 1 + diagonal * alpha[i]
+            own, own_weights = (
+                words[row_starts[row] : row_starts[row + 1]],
+                weights[row_starts[row] : row_starts[row + 1]],
+            )
+            gradient = sign * (_dot(w, own, own_weights) + w[bias_place]) - 1 + diagonal * alpha[i]
             if alpha[i] == 0 and gradient >= 0:
                 if gradient > _SHRINK_ABOVE and round_ > 0:
                     active -= 1
@@ -49,8 +68,7 @@ def _solve(order, size, rows, signs, row_starts, words, weights, lengths, w, cos
             change = (new - alpha[i]) * sign
             alpha[i] = new
             if change != 0:
-                for t in range(start, stop):
-                    w[words[t]] += change * weights[t]
+                _add(change, own, own_weights, w)
                 w[bias_place] += change
             a += 1
         if worst < tolerance:
@@ -72,7 +90,7 @@ def _set_start(w, bias, old_words, old_weights, rows, alpha, row_starts, words):
 
 @njit(cache=True, nogil=True)
 def _solve_without_folds(folds, fold, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance,
-                         bias, old_words, old_weights, alpha, order, honest):  # fmt: skip
+                         bias, old_words, old_weights, alpha, order, honest, state):  # fmt: skip
     """Solve without each fold in turn, and note what is then said of its rows; a fold without a row costs nothing."""
     solved = False
     for f in range(folds):
@@ -85,12 +103,12 @@ def _solve_without_folds(folds, fold, rows, signs, row_starts, words, weights, l
             continue
         if solved:
             _set_start(w, bias, old_words, old_weights, rows, alpha, row_starts, words)
-        _solve(order, kept, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance, alpha)
+        _solve(order, kept, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance, alpha, state)
         solved = True
         for i in range(len(rows)):
             if fold[rows[i]] == f:
                 start, stop = row_starts[rows[i]], row_starts[rows[i] + 1]
-                honest[i] = _dot(w, words, weights, start, stop) + w[-1]
+                honest[i] = _dot(w, words[start:stop], weights[start:stop]) + w[-1]
 
 
 @njit(cache=True, nogil=True)
@@ -109,15 +127,15 @@ def solve_labels(first, last, starts, rows, signs, row_starts, words, weights, l
         old_begin, old_end = old_starts[label], old_starts[label + 1]
         own_rows, own_signs = rows[begin:end], signs[begin:end]
         own_words, own_weights = old_words[old_begin:old_end], old_weights[old_begin:old_end]
-        np.random.seed(seed + label)
+        state = np.uint64(seed + label + 1) * np.uint64(0x9E3779B97F4A7C15)  # spread over all bits, and never 0
         alpha, order = np.zeros(end - begin, np.float32), np.empty(end - begin, np.int64)
         _set_start(w, biases[label], own_words, own_weights, own_rows, alpha, row_starts, words)
         _solve_without_folds(folds, fold, own_rows, own_signs, row_starts, words, weights, lengths, w, cost, passes,
                              tolerance, biases[label], own_words, own_weights, alpha, order,
-                             honest[begin:end])  # fmt: skip
+                             honest[begin:end], state)  # fmt: skip
         order[:] = np.arange(end - begin)
         _solve(order, len(order), own_rows, own_signs, row_starts, words, weights, lengths, w, cost, last_passes,
-               tolerance, alpha)  # fmt: skip
+               tolerance, alpha, state)  # fmt: skip
         before = used
         for i in range(begin, end + 1):  # the words of each row, at last those that only the old weights have
             if i == end:

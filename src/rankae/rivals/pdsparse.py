@@ -6,13 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
 from rankae.base import LabelRanker
 from rankae.progress import Bar, bar
 from rankae.rivals._limits import above, at_least
-from rankae.rivals._pdsparse.rounds import Dual, play_round, share_right, zero_dual
-from rankae.rivals._pdsparse.weight_rows import WeightRows, add_scores, empty_rows, only_support, shrunk_matrix
+from rankae.rivals._pdsparse.rounds import play_round, share_right, zero_dual
+from rankae.rivals._pdsparse.weight_rows import WeightRows, empty_rows, only_support, shrunk_matrix
 from rankae.rivals._ranked import rank_in_blocks
 from rankae.rivals._unit_rows import unit_rows
 
@@ -99,7 +98,7 @@ class PDSparse(LabelRanker):
             best_number = 0 if len(held_out) else limit
             for number in range(1, limit + 1):
                 order = random.permutation(players)
-                weights = play_wide_round(order, *data, l1, self.cost, grows, self.violators, dual, weights)
+                weights = play_round(order, *data, l1, self.cost, grows, self.violators, dual, weights)
                 right = share_right(held_out, *data, l1, weights)
                 progress.advance(held_out=right)
                 if right > best and len(held_out):
@@ -127,73 +126,3 @@ class PDSparse(LabelRanker):
             (arrays["weight"], arrays["label"], arrays["feature_start"]),
             shape=(self.n_features_in_, len(self.classes_)),
         )
-
-
-@njit(cache=True, nogil=True)
-def play_wide_round(
-    order: np.ndarray,
-    row_start: np.ndarray,
-    row_feature: np.ndarray,
-    row_value: np.ndarray,
-    label_start: np.ndarray,
-    row_label: np.ndarray,
-    n_labels: int,
-    l1: np.float32,
-    cost: float,
-    grows: bool,
-    violators: int,
-    dual: Dual,
-    weights: WeightRows,
-) -> WeightRows:
-    """`play_round`, but a row takes up its `violators` worst negatives at a visit, not the worst one only."""
-    scores = np.empty(n_labels, dtype=np.float32)
-    known = np.zeros(n_labels, dtype=np.bool_)
-    data = (row_start, row_feature, row_value, label_start, row_label, n_labels)
-    for visit in range(len(order)):
-        i = order[visit]
-        span = slice(row_start[i], row_start[i + 1])
-        positives = row_label[label_start[i] : label_start[i + 1]]
-        if violators > 1 and row_start[i] < row_start[i + 1] and len(positives) > 0:
-            scores[:] = 0.0
-            add_scores(weights, row_feature[span], row_value[span], l1, scores)
-            # One place is left for the negative that the round itself finds.
-            dual.n_active[i] = _take_up(
-                violators - 1, scores, positives, dual.label[i, :-1], dual.negative[i], dual.n_active[i], known
-            )
-        weights = play_round(order[visit : visit + 1], *data, l1, cost, grows, dual, weights)
-    return weights
-
-
-@njit(cache=True, nogil=True)
-def _take_up(most, scores, positives, active, held, n_active, known) -> int:
-    """Add to `active` the best-scored labels, neither positive nor active, that come within a positive's margin.
-
-    At most `most` and as many as there is room for; returns how many are active. `known` is scratch, all False.
-    """
-    lowest = np.inf
-    for label in positives:
-        lowest = min(lowest, scores[label])
-        known[label] = True
-    for label in active[:n_active]:
-        known[label] = True
-    first, last = n_active, min(n_active + most, len(active))
-    for label in range(len(scores)):
-        if known[label]:
-            known[label] = False
-            continue
-        if first >= last or scores[label] <= lowest - 1.0:
-            continue
-        if n_active < last:
-            at = n_active
-            n_active += 1
-        elif scores[label] > scores[active[last - 1]]:
-            at = last - 1
-        else:
-            continue
-        while at > first and scores[label] > scores[active[at - 1]]:  # the new ones stay sorted, the best first
-            active[at] = active[at - 1]
-            at -= 1
-        active[at] = label
-    for at in range(first, n_active):
-        held[at] = 0.0
-    return n_active

@@ -54,10 +54,13 @@ def play_round(
     l1: np.float32,
     cost: float,
     grows: bool,
+    violators: int,
     dual: Dual,
     weights: WeightRows,
 ) -> WeightRows:
-    """Improve dual and weights by the rows in `order`; with `grows` false, weights that are absent stay absent."""
+    """Improve dual and weights by the rows in `order`; with `grows` false, weights that are absent stay absent.
+
+    A row that is visited takes up to `violators` more negatives into its active set."""
     scores = np.empty(n_labels, dtype=np.float32)
     known = np.zeros(n_labels, dtype=np.bool_)
     for i in order:
@@ -71,7 +74,9 @@ def play_round(
             continue
         scores[:] = 0.0
         add_scores(weights, feature, x, l1, scores)
-        n_active = _add_violator(scores, positives, dual.label[i], dual.negative[i], dual.n_active[i], known)
+        n_active = _add_violators(
+            violators, scores, positives, dual.label[i], dual.negative[i], dual.n_active[i], known
+        )
         if n_active == 0:
             continue
 
@@ -95,25 +100,34 @@ def play_round(
 
 
 @njit(cache=True, nogil=True)
-def _add_violator(scores, positives, active, held, n_active, known) -> int:
-    """Add the best-scored label that is neither positive nor active, if it comes within the margin of a positive.
+def _add_violators(most, scores, positives, active, held, n_active, known) -> int:
+    """Add the best-scored labels that are neither positive nor active and come within the margin of a positive.
 
-    `known` is scratch, a flag for each label, all False before and after.
+    At most `most` of them; `known` is scratch, a flag for each label, all False before and after.
     """
-    if n_active == len(active):
-        return n_active
-    _mark(known, positives, active[:n_active], True)
-    best = -1
-    for label in range(len(scores)):
-        if not known[label] and (best < 0 or scores[label] > scores[best]):
-            best = label
-    _mark(known, positives, active[:n_active], False)
     lowest = np.inf
     for label in positives:
         lowest = min(lowest, scores[label])
-    if best >= 0 and scores[best] > lowest - 1.0:
-        active[n_active], held[n_active] = best, 0.0
-        n_active += 1
+    first, last = n_active, min(n_active + most, len(active))
+    _mark(known, positives, active[:n_active], True)
+    for label in range(len(scores)):
+        if known[label] or scores[label] <= lowest - 1.0:
+            continue
+        # The new ones lie sorted, the best first; of equals the lower label.
+        if n_active < last:
+            at = n_active
+            n_active += 1
+        elif first < last and scores[label] > scores[active[last - 1]]:
+            at = last - 1
+        else:
+            continue
+        while at > first and scores[label] > scores[active[at - 1]]:
+            active[at] = active[at - 1]
+            at -= 1
+        active[at] = label
+    _mark(known, positives, active[:first], False)
+    for at in range(first, n_active):
+        held[at] = 0.0
     return n_active
 
 

@@ -1,10 +1,12 @@
 """How the cost of the paper's training grows with the number of labels, exact and with a shortlist.
 
     python benchmarks/growth.py [--labels 10000,30000,...] [--shortlist 4096] [--threads 2] [--steps 7] [--seeds 2]
+        [--resume]
 
 Generated data; the rows are as many for every number of labels, then a fifth of the labels. For each: the time of a
 training step (batch 256), the peak of memory, the time to predict a row; a process for each. The exponent is fitted
-from 30,000 labels up. Then what the shortlist costs in accuracy. Writes docs/results/growth.md, .json and .svg.
+from 30,000 labels up. Then what the shortlist costs in accuracy. Writes docs/results/growth.md, .json and .svg; what
+is measured is in growth.json at once, and --resume goes on from there.
 """
 
 from __future__ import annotations
@@ -41,23 +43,33 @@ def main() -> None:
     options.add_argument("--epochs", type=int, default=16, help="of the comparison of accuracy")
     options.add_argument("--rows", type=int, help="keep at most this many rows, for a quick look")
     options.add_argument("--out", type=Path, default=RESULTS)
+    options.add_argument("--resume", action="store_true", help="measure no cost again that growth.json has")
     chosen = options.parse_args()
     limit_threads(chosen.threads)
-    measured = []
+    kept = chosen.out / "growth.json"
+    measured = json.loads(kept.read_text())["measured"] if chosen.resume and kept.exists() else []
+    done = {(m["labels"], m["growing"], m["kind"]) for m in measured}
     for labels in map(int, chosen.labels.split(",")):
         for growing in (False, True):
             rows = max(BATCH, labels // 5) if growing else FIXED_ROWS
+            if {(labels, growing, kind) for kind in TARGETS} <= done:
+                continue
             with TemporaryDirectory(prefix="rankae-growth-") as folder:
                 alone(_generate, Path(folder), labels, min(rows, chosen.rows or rows))
                 for shortlist in (0, chosen.shortlist):
-                    figures = alone(_cost, Path(folder), shortlist, chosen.steps, chosen.threads)
                     kind = "shortlist" if shortlist else "exact"
+                    if (labels, growing, kind) in done:
+                        continue
+                    figures = alone(_cost, Path(folder), shortlist, chosen.steps, chosen.threads)
                     measured.append({"labels": labels, "growing": growing, "kind": kind} | figures)
+                    _write(_facts(chosen, measured, []), chosen.out)
                     print(json.dumps(measured[-1]), file=sys.stderr, flush=True)
-    facts: dict[str, Any] = {"threads": chosen.threads, "shortlist": chosen.shortlist, "measured": measured}
-    facts["exponents"] = _exponents(measured)
-    facts["accuracy"] = [] if chosen.seeds == 0 else _accuracies(chosen)
-    print(_write(facts, chosen.out))
+    print(_write(_facts(chosen, measured, [] if chosen.seeds == 0 else _accuracies(chosen)), chosen.out))
+
+
+def _facts(chosen: argparse.Namespace, measured: list[dict[str, Any]], accuracy: list[Any]) -> dict[str, Any]:
+    settings = {"threads": chosen.threads, "shortlist": chosen.shortlist}
+    return settings | {"measured": measured, "exponents": _exponents(measured), "accuracy": accuracy}
 
 
 def _generate(folder: Path, labels: int, rows: int, test_rows: int = PREDICTED_ROWS) -> None:

@@ -1,6 +1,6 @@
 """Which of the paper's choices help and which cost: its preset with one choice changed at a time.
 
-    RANKAE_DATA=../shared/data python benchmarks/paper_choices.py [--data bibtex,delicious,tmdb-plots] [--seeds 3] [--jobs 1]
+    RANKAE_DATA=../shared/data python benchmarks/paper_choices.py [--data A,B] [--seeds 3] [--jobs 1]
 
 Writes docs/results/paper-choices.md. Finished cells are kept and not run again.
 """

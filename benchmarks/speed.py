@@ -3,12 +3,14 @@
     python benchmarks/speed.py [--data a,b] [--presets fast,default] [--repeats 3] [--threads 2] [--rows N]
 
 Systems take turns, repeat after repeat; medians are compared. Every training and every prediction runs in a process of
-its own. Writes docs/results/speed.md, .json and .svg. Without RANKAE_DATA it runs on generated data.
+its own. Writes docs/results/speed.md, .json and .svg; with --add, data that the last report has beside these stay in
+it. Without RANKAE_DATA it runs on generated data.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import sys
@@ -32,10 +34,15 @@ def main() -> None:
     options.add_argument("--repeats", type=int, default=3)
     options.add_argument("--threads", type=int, default=2)
     options.add_argument("--rows", type=int, help="keep at most this many rows, for a quick look")
+    options.add_argument("--add", action="store_true", help="keep what the last report says of other data")
     options.add_argument("--skip-kernels", action="store_true", help="leave out what the kernels reach of the machine")
     options.add_argument("--out", type=Path, default=RESULTS, help="folder of the report")
     chosen = options.parse_args()
     limit_threads(chosen.threads)
+    how = {"threads": chosen.threads, "repeats": chosen.repeats}
+    last = json.loads((chosen.out / "speed.json").read_text()) if chosen.add else how | {"data": {}}
+    if any(last[name] != value for name, value in how.items()):
+        sys.exit("the last report has other threads or repeats: leave out --add")
     systems = ["omikuji", "napkinxc", *(f"rankae-{preset}" for preset in chosen.presets.split(","))]
     with TemporaryDirectory(prefix="rankae-speed-") as folder:
         _fill_kernel_cache(systems, Path(folder), chosen.threads)
@@ -43,7 +50,7 @@ def main() -> None:
             data: measure(data, systems, Path(folder) / data, chosen.repeats, chosen.threads, chosen.rows)
             for data in chosen.data.split(",")
         }
-    facts = {"threads": chosen.threads, "repeats": chosen.repeats, "data": found}
+    facts = last | {"data": last["data"] | found}
     if not chosen.skip_kernels:
         facts["machine"] = alone(_kernels, chosen.threads)
     print(speed_report.write(facts, chosen.out))

@@ -161,11 +161,11 @@ class _Panel:
         out = [_text(LEFT, 22, self.title, size=14, weight="bold")]
         for tick in self.y_ticks:
             _, y = self.at(1.0, tick)
-            out += [_stroke(LEFT, y, LEFT + self.inner, y, GREY), _text(LEFT - 8, y + 4, f"{tick:g}", anchor="end")]
+            out += [_stroke(LEFT, y, LEFT + self.inner, y, GREY), _text(LEFT - 8, y + 4, _number(tick), anchor="end")]
         if self.groups is None:
             for tick in self.x_ticks:
                 x, _ = self.at(tick, 1.0)
-                shown = f"{100 * tick:g} %" if self.x_percent else f"{tick:g}"
+                shown = f"{100 * tick:g} %" if self.x_percent else _number(tick)
                 out += [_stroke(x, bottom, x, bottom + 5, INK), _text(x, bottom + 18, shown, anchor="middle")]
         else:
             slot = self.inner / max(1, len(self.groups))
@@ -276,6 +276,13 @@ def _box(line: Line, x: float, y: float, width: float, height: float, hint: str)
     frame = f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
     plain = f'{frame} fill="{_colour(line)}"><title>{escape(hint)}</title></rect>'
     return plain if line.style < len(COLOURS) else f'{plain}{frame} fill="url(#stripes)" pointer-events="none"/>'
+
+
+def _number(value: float) -> str:
+    """As short as it can be read: 500, 20k, 1M."""
+    if abs(value) >= 1e6:
+        return f"{value / 1e6:g}M"
+    return f"{value / 1e3:g}k" if abs(value) >= 1e4 else f"{value:g}"
 
 
 def _text(x: float, y: float, text: str, size: int = 12, anchor: str = "start", weight: str = "normal") -> str:

@@ -66,23 +66,24 @@ def _words_of_bits(bits, words):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _product_by_bits(bits, before, weights, start, words, values, first, last):
-    total = np.float32(0)
-    for t in range(first, last):
-        block, bit = words[t] >> 6, np.uint64(words[t] & 63)
+def _product_by_bits(bits, before, weights, words, values):
+    total, one = np.float32(0), np.uint64(1)
+    for t in range(len(words)):
+        word = np.uint64(words[t])  # unsigned: no test for places that count from the end
+        block, bit = word >> np.uint64(6), word & np.uint64(63)
         own = bits[block]
         # Whether a word has a weight cannot be guessed, so it is a factor, not a branch.
-        there = np.int64((own >> bit) & np.uint64(1))
-        place = before[block] + np.int64(_bits_set(own & ((np.uint64(1) << bit) - np.uint64(1))))
-        total += number(weights[start + place * there]) * values[t] * np.float32(there)
+        there = (own >> bit) & one
+        place = np.uint64(before[block]) + _bits_set(own & ((one << bit) - one))
+        total += number(weights[place * there]) * values[t] * np.float32(there)
     return total
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _product_by_words(own, weights, start, stop, own_start, spread):
+def _product_by_words(own, weights, spread):
     total = np.float32(0)
-    for t in range(stop - start):
-        total += number(weights[start + t]) * spread[own[own_start + t]]
+    for t in range(len(own)):
+        total += number(weights[t]) * spread[np.uint64(own[t])]
     return total
 
 
@@ -114,13 +115,13 @@ def _judge(
             spread[words[t]] = values[t]
         for e in range(entries[i], entries[i + 1]):
             label = columns[e]
-            start, stop, p = starts[label], starts[label + 1], place[label]
+            start, stop, at, p = starts[label], starts[label + 1], own_starts[label], place[label]
             if p >= 0:
-                total = _product_by_bits(bits[p], before[p], weights, start, words, values, row, end)
+                total = _product_by_bits(bits[p], before[p], weights[start:stop], words[row:end], values[row:end])
             elif stop - start <= _SEARCH * (end - row):
-                total = _product_by_words(own, weights, start, stop, own_starts[label], spread)
+                total = _product_by_words(own[at : at + stop - start], weights[start:stop], spread)
             else:
-                total = _product_by_search(own, weights, start, stop, own_starts[label], words, values, row, end)
+                total = _product_by_search(own, weights, start, stop, at, words, values, row, end)
             out[e] = (total * scales[label] if len(scales) > 0 else total) + biases[label]
         for t in range(row, end):
             spread[words[t]] = 0

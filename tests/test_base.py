@@ -244,6 +244,14 @@ def test_save_and_load_keep_everything(tmp_path):
         loaded.predict(np.ones((1, 4)))
 
 
+def test_a_parameter_that_is_gone_does_not_keep_an_old_model_from_loading(tmp_path):
+    Together(scale=2.5).fit(X, Y).save(tmp_path / "model")
+    file = read_model(tmp_path / "model")
+    settings = file.settings | {"parameters": file.settings["parameters"] | {"gone": True}}
+    write_model(tmp_path / "old", method="together", settings=settings, arrays=file.arrays, tables=file.tables)
+    assert Together.load(tmp_path / "old").get_params() == {"scale": 2.5}
+
+
 def test_a_sound_folder_with_the_wrong_content_is_refused(tmp_path):
     write_model(tmp_path / "model", method="together", settings={}, arrays={}, tables={})
     with pytest.raises(ModelFileError, match="lacks what a together model needs"):

@@ -181,7 +181,8 @@ class LabelRanker(BaseEstimator):
     @classmethod
     def _from_file(cls, model_file: ModelFile) -> Self:
         settings, arrays = model_file.settings, model_file.arrays
-        model = cls(**settings["parameters"])
+        known = cls._get_param_names()  # an older model may have been trained with parameters that are gone
+        model = cls(**{name: value for name, value in settings["parameters"].items() if name in known})
         model.classes_ = name_array(model_file.tables["labels"])
         model.kind_ = settings["kind"]
         model.threshold_ = settings["threshold"]

@@ -41,6 +41,8 @@ def main() -> None:
     options.add_argument("--steps", type=int, default=7)
     options.add_argument("--seeds", type=int, default=2, help="of the comparison of accuracy; 0 leaves it out")
     options.add_argument("--epochs", type=int, default=16, help="of the comparison of accuracy")
+    known = "generated,eurlex57k-bow" if os.environ.get("RANKAE_DATA") else "generated"
+    options.add_argument("--scored", default=known, help="the data of the comparison of accuracy")
     options.add_argument("--rows", type=int, help="keep at most this many rows, for a quick look")
     options.add_argument("--out", type=Path, default=RESULTS)
     options.add_argument("--resume", action="store_true", help="measure no cost again that growth.json has")
@@ -123,10 +125,8 @@ def _exponents(measured: list[dict[str, Any]]) -> dict[str, float]:
 def _accuracies(chosen: argparse.Namespace) -> list[dict[str, Any]]:
     """P@1 of the preset `paper`, exact and with shortlists, on generated data and, if it is there, on real data."""
     found = []
-    tried = [("generated", chosen.shortlist)]
-    if os.environ.get("RANKAE_DATA"):
-        tried.append(("eurlex57k-bow", chosen.shortlist // 4))  # it has some 4,000 labels
-    for name, shortlist in tried:
+    for name in chosen.scored.split(","):
+        shortlist = chosen.shortlist if name == "generated" else chosen.shortlist // 4  # eurlex57k has 4,000 labels
         with TemporaryDirectory(prefix="rankae-growth-") as folder:
             if name == "generated":
                 alone(_generate, Path(folder), FIT_FROM, min(FIXED_ROWS, chosen.rows or FIXED_ROWS), SCORED_ROWS)

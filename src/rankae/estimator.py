@@ -14,7 +14,7 @@ from rankae.base import LabelRanker, Rows
 from rankae.data.dataset import Dataset
 from rankae.data.glove import starting_vectors
 from rankae.data.text import TextFeatures
-from rankae.errors import DataError, RankaeError
+from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.inputs import is_text, labels_among, unit_rows
 from rankae.network.kernels.threads import limited_to
 from rankae.network.label_index import made_up_rows, measured_index
@@ -397,6 +397,8 @@ class RankAE(LabelRanker):
         self.history_ = settings["history"]
         if settings["kind"] == "Parts":
             self.model_ = Parts.from_state(settings["model"], arrays)
+            if self.model_.code.shape != (self.n_features_in_, len(self.classes_)):
+                raise ModelFileError("the model's parts and its features or labels do not fit; train it again")
         else:
             self.model_ = RankNetwork.from_arrays(arrays, settings["model"])
 

@@ -9,6 +9,7 @@ from sklearn.svm import LinearSVC
 from rankae.errors import ModelFileError
 from rankae.refine.code import CodePart
 from rankae.refine.combine import Combiner, evidence
+from rankae.refine.model import Parts
 from rankae.refine.neighbours import Neighbours
 from rankae.refine.rankers import Rankers, easy_negatives
 from rankae.refine.readings import CodeReading, SparseReading
@@ -97,6 +98,30 @@ def test_neighbours_are_the_rows_of_largest_cosine_and_not_the_row_itself(data):
         found = part.read(rows, honest=honest).values
         np.testing.assert_allclose(found.toarray(), votes, atol=1e-5)
         assert all(np.all(np.diff(found[i].indices) > 0) for i in range(200))
+
+
+@pytest.mark.parametrize(("name", "value"), [("rows", -1), ("rows", 200), ("starts", -1)])
+def test_forged_postings_are_refused(data, name, value):
+    made, arrays = Neighbours(*data).state()
+    arrays = {key: array.copy() for key, array in arrays.items()}
+    arrays[name][0] = value
+    with pytest.raises(ModelFileError, match="train it again"):
+        Neighbours.from_state(made, arrays)
+
+
+def test_parts_that_know_different_words_are_refused(data):
+    rows, labels = data
+    code = CodePart.untouched(warm_start(rows, labels, 5, 1.0))
+    parts = Parts(code, np.ones(8, np.float32), neighbours=Neighbours(rows[:, :30].tocsr(), labels))
+    with pytest.raises(ModelFileError, match="different words"):
+        Parts.from_state(*parts.state())
+
+
+def test_a_code_by_itself_ranks_rare_labels_too(data):
+    rows, labels = data
+    common = np.array([1, 4, 6], np.int32)
+    alone = Parts(CodePart.untouched(warm_start(rows, labels, 5, 1.0), common), np.ones(8, np.float32))
+    assert all(sorted(row) == list(range(8)) for row in alone.top(rows, 8)[0].tolist())
 
 
 def test_of_neighbours_that_are_equally_near_those_with_the_earlier_words_count():

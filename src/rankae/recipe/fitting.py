@@ -184,11 +184,14 @@ def _hard_negatives(
     by_code: np.ndarray, voted: np.ndarray | None, folds: list[np.ndarray], of_held_out: list[dict[str, np.ndarray]]
 ) -> list[np.ndarray]:
     """What code, network and neighbours propose for each row, where they say so; of held-out rows, all of them do."""
-    by_network = np.full_like(by_code, -1)
+    found = [by_code] if voted is None else [by_code, voted]
+    if "network" in of_held_out[0]:
+        found.append(np.full((len(by_code), of_held_out[0]["network"].shape[1]), -1, dtype=np.int32))
     for held, own in zip(folds, of_held_out, strict=True):
         by_code[held] = own["code"]
-        by_network[held] = own.get("network", -1)
-    return [by_code, by_network] if voted is None else [by_code, by_network, voted]
+        if "network" in own:
+            found[-1][held] = own["network"]
+    return found
 
 
 def _fit_rankers(

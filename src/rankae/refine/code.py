@@ -57,6 +57,11 @@ class CodePart:
         bias = np.zeros(len(start.label_table), dtype=np.float32)
         return cls(start.word_table, start.label_table, bias, {}, common)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Words and labels that it knows."""
+        return len(self.word_table), len(self.label_table)
+
     def read(self, rows: sp.csr_matrix) -> CodeReading:
         return self.read_codes(sparse_product(rows, self.word_table))
 

@@ -13,6 +13,7 @@ from typing import Any, Self, cast
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.errors import ModelFileError
 from rankae.network.kernels.sparse_product import sparse_product
 from rankae.network.label_index import ExactIndex, UsearchIndex
 from rankae.network.table import Table, packed, unpacked
@@ -130,7 +131,7 @@ class Parts:
 
     def _top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         if self.combiner is None:
-            return self._read_code(rows).best(k)
+            return self._ranked_by_code(rows, k)
         opinions = self.opinions(rows)
         said = list(opinions.said.values())
         scores = self.combiner.judge(opinions.shortlist, said, opinions.closest, self.label_counts, opinions.nearest)
@@ -205,6 +206,9 @@ class Parts:
         parts = {name: _kind(name, said).from_state(said, own(name)) for name, said in settings["parts"].items()}
         combiner = Combiner(own("combiner")) if own("combiner") else None
         index, code = own("index"), parts["code"]
+        known = {code.shape} | {part.shape for name, part in parts.items() if name in ("neighbours", "rankers")}
+        if known != {(len(code.word_table), len(arrays["label_counts"]))}:
+            raise ModelFileError("the model's parts know different words or labels; train it again")
         return cls(
             **parts,
             label_counts=arrays["label_counts"],

@@ -202,6 +202,11 @@ class RankerWeights:
         weights = RaggedTable(starts, w.data)
         return cls(w.shape[1], weights, rankers.biases, w.indices, starts[:-1], long, bits, before)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Words and labels that it knows."""
+        return self.vocabulary, len(self.biases)
+
     def __post_init__(self) -> None:
         self._place = np.full(len(self.biases), -1, dtype=np.int32)
         self._place[self.long] = np.arange(len(self.long))
@@ -277,7 +282,7 @@ class RankerWeights:
             and len(self.weights.scales) in (0, len(lengths))
             and (self.word_starts >= 0).all()
             and (self.word_starts + lengths)[short].max(initial=0) <= len(self.words)
-            and self.words.max(initial=0) < self.vocabulary
+            and 0 <= self.words.min(initial=0) <= self.words.max(initial=0) < self.vocabulary
             and self.bits.shape == self.before.shape == blocks
             and np.array_equal(np.bitwise_count(self.bits).sum(1), lengths[self.long])
             and np.array_equal(np.diff(self.before, axis=1), np.bitwise_count(self.bits[:, :-1]))

@@ -89,6 +89,11 @@ class Rankers:
         rankers = cls(sp.csr_matrix((weights, words, ends), shape=(labels.shape[1], rows.shape[1])), biases)
         return rankers, _of_held_out_rows(honest, sides, fold)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Words and labels that it knows."""
+        return self.weights.shape[1], len(self.biases)
+
     def updated(self, rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, seed: int = 0) -> Rankers:
         """Rankers that have seen some more rows."""
         return Rankers.train(rows, labels, shortlist, seed=seed, start=self)[0]

@@ -42,7 +42,7 @@ def ran() -> list[tuple[str, str]]:
 def here(tmp_path: Path, ran: list[tuple[str, str]]) -> Callable[..., Running]:
     def running(**options: Any) -> Running:
         def tell(cell: Any, result: Any) -> None:
-            ran.append((cell.name, result["status"]))
+            ran.append((cell.method, result["status"]))
 
         return Running(tmp_path / "out", isolate=False, tell=tell, **options)
 

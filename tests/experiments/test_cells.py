@@ -8,14 +8,13 @@ import pytest
 
 from rankae.experiments.cells import Cell, Store, data_name
 
-CELL = Cell("some/folder", "knn", "knn", {"neighbours": 5}, seed=1, noise=("missing", 0.2))
+CELL = Cell("some/folder", "knn", {"neighbours": 5}, seed=1, noise=("missing", 0.2))
 
 
 @pytest.mark.parametrize(
     "change",
     [
         {"data": "other/folder"},
-        {"name": "k nearest"},
         {"method": "popular"},
         {"parameters": {"neighbours": 6}},
         {"seed": 2},
@@ -47,7 +46,7 @@ def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
 
 def test_methods_can_be_forgotten(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    other = replace(CELL, name="popular")
+    other = replace(CELL, method="popular")
     for cell in (CELL, other):
         store.keep(cell, {"status": "done"}, {"P@1": np.zeros(2)})
     store.forget(["knn"])

@@ -10,7 +10,7 @@ import pytest
 from rankae.experiments.cells import Cell, Store
 from rankae.experiments.isolated import INTERRUPTED, run_isolated
 
-CELL = Cell("anything", "popular", "popular")
+CELL = Cell("anything", "popular")
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="stands a shell script in for Python")
 
@@ -59,7 +59,7 @@ def test_an_interruption_is_no_result(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 def test_a_cell_of_its_own_process_is_measured_with_its_memory(matrix: str, tmp_path: Path) -> None:
     store = Store(tmp_path)
-    cell = Cell(matrix, "popular", "popular")
+    cell = Cell(matrix, "popular")
     result = run_isolated(cell, store)
     assert result["status"] == "done", result
     assert result["peak_megabytes"] > 10

@@ -12,7 +12,7 @@ from rankae.experiments.measure import fit_and_check, measure, noisy_and_clean, 
 
 
 def test_measures_are_the_means_of_what_every_row_adds(texts: str) -> None:
-    result, rows = measure(Cell(texts, "knn", "knn", k=(1, 3)))
+    result, rows = measure(Cell(texts, "knn", k=(1, 3)))
     assert sorted(rows) == ["P@1", "P@3", "PSP@1", "PSP@3", "nDCG@1", "nDCG@3"]
     for name, values in rows.items():
         assert len(values) == result["test_rows"] == 60
@@ -24,7 +24,7 @@ def test_measures_are_the_means_of_what_every_row_adds(texts: str) -> None:
 def test_noise_is_on_the_rows_to_learn_from_alone(matrix: str) -> None:
     train, _ = train_and_test(matrix)
     clean, held = fit_and_check(train)
-    noisy, check = noisy_and_clean(train, Cell(matrix, "knn", "knn", noise=("missing", 0.5)))
+    noisy, check = noisy_and_clean(train, Cell(matrix, "knn", noise=("missing", 0.5)))
     assert (len(noisy), len(check)) == (160, 40)
     assert (check.labels != held.labels).nnz == 0
     assert 0.3 < noisy.labels.nnz / clean.labels.nnz < 0.7
@@ -34,7 +34,7 @@ def test_noise_is_on_the_rows_to_learn_from_alone(matrix: str) -> None:
 def test_every_seed_draws_its_own_noise(matrix: str) -> None:
     train, _ = train_and_test(matrix)
     first, second = (
-        noisy_and_clean(train, Cell(matrix, "knn", "knn", seed=seed, noise=("flip", 0.3)))[0].labels for seed in (0, 1)
+        noisy_and_clean(train, Cell(matrix, "knn", seed=seed, noise=("flip", 0.3)))[0].labels for seed in (0, 1)
     )
     assert (first != second).nnz > 0
 
@@ -49,11 +49,11 @@ def test_a_method_that_trusts_rows_is_given_the_clean_ones(matrix: str, monkeypa
 
     monkeypatch.setattr(RankAE, "fit_dataset", spy)
     for method, parameters in (("rank-ae", {"preset": "fast"}), ("bce-ae", {"epochs": 1})):
-        measure(Cell(matrix, method, method, parameters, noise=("missing", 0.3)))
+        measure(Cell(matrix, method, parameters, noise=("missing", 0.3)))
     _, held = fit_and_check(train_and_test(matrix)[0])
     assert (given[0].labels != held.labels).nnz == 0
     assert given[1] is None
-    measure(Cell(matrix, "rank-ae", "rank-ae", {"preset": "fast"}))
+    measure(Cell(matrix, "rank-ae", {"preset": "fast"}))
     assert given[2] is None
 
 
@@ -65,7 +65,7 @@ def test_data_without_a_test_split_gives_up_a_fifth(matrix: str) -> None:
 
 def test_what_goes_wrong_is_a_result_with_its_reason(matrix: str, tmp_path: Path, monkeypatch) -> None:
     store = Store(tmp_path)
-    refused = run(Cell(matrix, "one-vs-rest", "one-vs-rest", {"label_limit": 3}), store)
+    refused = run(Cell(matrix, "one-vs-rest", {"label_limit": 3}), store)
     assert refused["status"] == "cannot"
     assert "up to 3 labels" in refused["reason"]
 
@@ -73,5 +73,5 @@ def test_what_goes_wrong_is_a_result_with_its_reason(matrix: str, tmp_path: Path
         raise np.linalg.LinAlgError("did not converge")
 
     monkeypatch.setattr("rankae.rivals.knn.NearestRows._fit", burst)
-    failed = run(Cell(matrix, "knn", "knn"), store)
+    failed = run(Cell(matrix, "knn"), store)
     assert (failed["status"], failed["reason"]) == ("failed", "LinAlgError: did not converge")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from rankae.cli.experiment_options import (
     Again,
     CellMinutes,
+    Cells,
     DataSets,
     Isolate,
     Jobs,
     Json,
     Out,
     Places,
+    ReportOnly,
     Retry,
     Seeds,
     TuneTrials,
@@ -31,6 +33,8 @@ def ablate(
     retry: Retry = False,
     again: Again = None,
     cell_minutes: CellMinutes = None,
+    cells: Cells = None,
+    report_only: ReportOnly = False,
     json: Json = False,
 ) -> None:
     """Take Rank-AE apart: the paper's model without attention or loss, the default recipe without each addition.
@@ -39,5 +43,5 @@ def ablate(
     """
     from rankae.experiments import ablate as experiment
 
-    how = running(out, isolate, jobs, retry, again, cell_minutes)
+    how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only)
     print_summary(experiment.ablate(data, how, seeds, tune_trials, places(k)), out, json)

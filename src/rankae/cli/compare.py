@@ -9,6 +9,7 @@ import typer
 from rankae.cli.experiment_options import (
     Again,
     CellMinutes,
+    Cells,
     DataSets,
     Isolate,
     Jobs,
@@ -40,6 +41,7 @@ def compare(
     retry: Retry = False,
     again: Again = None,
     cell_minutes: CellMinutes = None,
+    cells: Cells = None,
     report_only: ReportOnly = False,
     json: Json = False,
 ) -> None:
@@ -53,6 +55,6 @@ def compare(
     from rankae.experiments.plan import contenders
 
     chosen = contenders(names(methods) if methods else rivals.names(), settings or ())
-    how = running(out, isolate, jobs, retry, again, cell_minutes)
-    summary = experiment.compare(data, chosen, how, seeds, tune_trials, places(k), report_only)
+    how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only)
+    summary = experiment.compare(data, chosen, how, seeds, tune_trials, places(k))
     print_summary(summary, out, json)

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from rankae.experiments.plan import Running
 
 DataSets = Annotated[list[str], typer.Argument(metavar="DATA...", help="Folders, files, or names of known data sets.")]
-Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the report; cells finished in it stay.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the report.")]
+Cells = Annotated[
+    Path | None, typer.Option(help="Folder of finished cells, which several reports may share; else OUT/cells.")
+]
 Seeds = Annotated[int, typer.Option(min=1, help="Seeds to average over.")]
 TuneTrials = Annotated[
     int, typer.Option(min=0, help="Trials of a search for each method's parameters, on the same 20 % of the rows.")
@@ -25,9 +28,7 @@ Settings = Annotated[
 Jobs = Annotated[int, typer.Option(min=1, help="Cells to run at the same time.")]
 Isolate = Annotated[bool, typer.Option(help="Run each cell in a process of its own, so that a crash ends only it.")]
 Retry = Annotated[bool, typer.Option(help="Run cells again that failed or could not run.")]
-Again = Annotated[
-    str | None, typer.Option(help="Methods (by the names in the table) whose finished cells to run anew.")
-]
+Again = Annotated[str | None, typer.Option(help="Methods whose finished cells to run anew.")]
 CellMinutes = Annotated[float | None, typer.Option(min=0, help="The most that one cell may take.")]
 ReportOnly = Annotated[
     bool, typer.Option("--report-only", help="Run nothing: report what is finished, with all seeds there are.")
@@ -35,7 +36,16 @@ ReportOnly = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 
 
-def running(out: Path, isolate: bool, jobs: int, retry: bool, again: str | None, minutes: float | None) -> Running:
+def running(
+    out: Path,
+    isolate: bool,
+    jobs: int,
+    retry: bool,
+    again: str | None,
+    minutes: float | None,
+    cells: Path | None,
+    report_only: bool,
+) -> Running:
     """How to run cells; those that are to be run again are forgotten first."""
     from rankae.experiments.plan import Running
 
@@ -43,7 +53,7 @@ def running(out: Path, isolate: bool, jobs: int, retry: bool, again: str | None,
         raise RankaeError("--cell-minutes needs a process of its own for each cell: leave out --no-isolate")
     if jobs > 1 and not isolate:
         raise RankaeError("--jobs needs a process of its own for each cell: leave out --no-isolate")
-    how = Running(out, isolate, jobs, retry, minutes, tell)
+    how = Running(out, isolate, jobs, retry, minutes, tell, cells, report_only)
     if again:
         how.store.forget(names(again))
     return how
@@ -59,7 +69,9 @@ def tell(cell: Any, result: dict[str, Any]) -> None:
         scores = " ".join(f"{name} {value:.2f}" for name, value in result["scores"].items() if name.startswith("P@"))
         said = f"{scores}, {result['train_seconds']:.1f} s"
     noise = f" {cell.noise[0]} {cell.noise[1]:g}" if cell.noise else ""
-    typer.echo(f"{cell.data}{noise} {cell.name} seed {cell.seed}: {said}", err=True)
+    given = ", ".join(f"{name}={value}" for name, value in cell.parameters.items())
+    with_ = f" ({given})" if given else ""
+    typer.echo(f"{cell.data}{noise} {cell.method}{with_} seed {cell.seed}: {said}", err=True)
 
 
 def places(text: str) -> tuple[int, ...]:

@@ -9,11 +9,13 @@ import typer
 from rankae.cli.experiment_options import (
     Again,
     CellMinutes,
+    Cells,
     Isolate,
     Jobs,
     Json,
     Out,
     Places,
+    ReportOnly,
     Retry,
     Seeds,
     Settings,
@@ -47,6 +49,8 @@ def noise(
     retry: Retry = False,
     again: Again = None,
     cell_minutes: CellMinutes = None,
+    cells: Cells = None,
+    report_only: ReportOnly = False,
     json: Json = False,
 ) -> None:
     """Curves of precision as labels of 80 % of the training rows go missing or wrong; test rows stay clean.
@@ -57,7 +61,7 @@ def noise(
     from rankae.experiments.plan import contenders
 
     chosen = contenders(names(methods), settings or ())
-    how = running(out, isolate, jobs, retry, again, cell_minutes)
+    how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only)
     sources = data or ["tmdb-plots"]
     summary = experiment.noise(sources, chosen, how, names(kind), read_rates(rates), seeds, tune_trials, places(k))
     print_summary(summary, out, json)

@@ -25,7 +25,7 @@ class Cell:
     """One method on one data set with one seed.
 
     data : folder, file or known name.
-    name : what tables call the method; `method` is its name in the registry.
+    method : its name in the registry, whatever a table calls it: experiments may share what they have measured.
     parameters : given to the method, over its defaults.
     noise : kind and rate of label noise on 80 % of the training rows; the other 20 % are then for validation only.
     trials : if above 0, the cell is a search for good parameters with so many trials, on the 20 % validation rows.
@@ -33,7 +33,6 @@ class Cell:
     """
 
     data: str
-    name: str
     method: str
     parameters: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
@@ -46,7 +45,7 @@ class Cell:
         """A readable file name; its end differs for any two cells that differ in anything."""
         whole = json.dumps(asdict(self), sort_keys=True, default=str)
         noise = f"{self.noise[0]}{self.noise[1]:g}" if self.noise else ""
-        words = [data_name(self.data), self.name, noise, f"tune{self.trials}" if self.trials else f"seed{self.seed}"]
+        words = [data_name(self.data), self.method, noise, f"tune{self.trials}" if self.trials else f"seed{self.seed}"]
         readable = ".".join(re.sub(r"[^\w+-]+", "-", word) for word in words if word)
         return f"{readable}.{hashlib.sha256(whole.encode()).hexdigest()[:10]}"
 
@@ -86,10 +85,10 @@ class Store:
         with np.load(self._rows_file(cell), allow_pickle=False) as arrays:
             return dict(arrays)
 
-    def forget(self, names: Collection[str]) -> None:
+    def forget(self, methods: Collection[str]) -> None:
         """Remove all cells of some methods, as after a change to their code."""
         for file in self.folder.glob("*.json"):
-            if json.loads(file.read_text())["cell"]["name"] in names:
+            if json.loads(file.read_text())["cell"]["method"] in methods:
                 for ending in (".json", ".npz", ".study"):
                     file.with_name(file.name.removesuffix(".json") + ending).unlink(missing_ok=True)
 

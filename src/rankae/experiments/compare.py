@@ -10,7 +10,7 @@ from rankae.data.writing import written
 from rankae.errors import DataError
 from rankae.experiments.cells import data_name
 from rankae.experiments.page import html_note, html_page, html_plots, html_table
-from rankae.experiments.plan import Contender, Running, Series, finished_series, run_series
+from rankae.experiments.plan import Contender, Running, Series, run_series
 from rankae.experiments.summary import FAMILIES, Summary, summarise
 from rankae.experiments.svg import Line, bar_chart, scatter_chart
 from rankae.experiments.tables import READING, data_grid, grids, score_grid, to_csv, to_latex, to_markdown
@@ -26,16 +26,11 @@ def compare(
     seeds: int = 1,
     tune_trials: int = 0,
     k: tuple[int, ...] = (1, 3, 5),
-    report_only: bool = False,
 ) -> Summary:
-    """Run every method on every data set and write the report; what is finished already is not run again.
-
-    report_only : run nothing, and report what is finished, with all seeds there are.
-    """
+    """Run every method on every data set and write the report; what is finished already is not run again."""
     refuse_same_names(data)
     plan = [Series(source, method, seeds, None, tune_trials, k) for source in data for method in methods]
-    outcomes = finished_series(plan, running.store) if report_only else run_series(plan, running)
-    summary = summarise(outcomes, running.store)
+    summary = summarise(run_series(plan, running), running.store)
     write_report(summary, running.folder, TITLE)
     return summary
 

@@ -51,7 +51,7 @@ class Series:
         c = self.contender
         # No noise is the same for every kind: one measurement serves them all.
         noise = ("missing", 0.0) if self.noise is not None and self.noise[1] == 0 else self.noise
-        return Cell(self.data, c.name, c.method, c.parameters, seed, noise, k=self.k)
+        return Cell(self.data, c.method, c.parameters, seed, noise, k=self.k)
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,14 @@ class Outcome:
 class Running:
     """How cells are run.
 
-    folder : where they are kept.
+    folder : for the report.
     isolate : each in a process of its own.
     jobs : series that run at the same time.
     retry : run cells again that could not run or failed; finished ones are never run again.
     minutes : the most that one cell may take, in a process of its own.
     tell : is told of every cell that was run.
+    cells : where they are kept, which several reports may share; by default within the folder.
+    report_only : run nothing, and report what is finished, with all seeds there are.
     """
 
     folder: Path
@@ -83,14 +85,18 @@ class Running:
     retry: bool = False
     minutes: float | None = None
     tell: Callable[[Cell, Result], None] | None = None
+    cells: Path | None = None
+    report_only: bool = False
 
     @property
     def store(self) -> Store:
-        return Store(self.folder / "cells")
+        return Store(self.cells or self.folder / "cells")
 
 
 def run_series(plan: Sequence[Series], running: Running) -> list[Outcome]:
     """Run what is missing; the answer is in the order of the plan."""
+    if running.report_only:
+        return finished_series(plan, running.store)
     for source in dict.fromkeys(series.data for series in plan):
         find_source(source)  # a wrong name is told before the first cell, not after an hour
     # Methods are imported here, not in the threads: two threads that import one library at a time trip over each other.

@@ -77,7 +77,7 @@ class Bags:
 
     @property
     def has_negative_weights(self) -> bool:
-        return bool((self.weights < 0).any())
+        return bool((self.weights.cpu().numpy() < 0).any())  # numpy: too little work for torch to start threads
 
     def to(self, device: torch.device | str) -> Bags:
         return Bags(**{name: value.to(device) for name, value in vars(self).items()})

@@ -4,8 +4,8 @@
     python benchmarks/accuracy.py --report-only
 
 Writes docs/results/accuracy.md, accuracy.svg, the folder docs/results/accuracy (tables, JSON, a page that sorts), and
-the README's table. The cells are those of `rankae compare` in docs/results/compare: what one of the two has finished,
-the other does not run again. Data and contenders that have no finished cell are left out of the tables.
+the README's table. Finished cells are in docs/results/cells, which all reports share: what one has measured, the others
+do not run again. Data and contenders that have no finished cell are left out of the tables.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main() -> None:
     options.add_argument("--report-only", action="store_true", help="write the tables from the cells there are")
     chosen = options.parse_args()
     whole = [Series(data, contender, chosen.seeds) for data in DATA for contender in CONTENDERS]
-    running = Running(RESULTS / "compare", jobs=chosen.jobs)
+    running = Running(RESULTS / "accuracy", jobs=chosen.jobs, cells=RESULTS / "cells")
     if not chosen.report_only:
         run_series([s for s in whole if s.data in chosen.data and s.contender.name in chosen.contenders], running)
     write(summarise(finished_series(whole, running.store), running.store))

@@ -37,7 +37,7 @@ def main() -> None:
     chosen = options.parse_args()
     contenders = [Contender(name, "rank-ae-paper", change) for name, change in CHANGES.items()]
     plan = [Series(data, contender, chosen.seeds) for data in chosen.data.split(",") for contender in contenders]
-    running = Running(RESULTS / "paper-choices", jobs=chosen.jobs)
+    running = Running(RESULTS, jobs=chosen.jobs, cells=RESULTS / "cells")
     summary = summarise(run_series(plan, running), running.store)
     note = (
         "Test scores of the `paper` preset in percent, one of its choices changed at a time and nothing else tuned "

@@ -3,8 +3,8 @@
     RANKAE_DATA=../shared/data python benchmarks/rivals.py [--data A B] [--methods X Y] [--seeds 3] [--jobs 1]
     python benchmarks/rivals.py --report-only
 
-Writes docs/results/rivals.md from all finished cells of this plan. The cells are those of `rankae compare` in
-docs/results/compare: what one of the two has finished, the other does not run again.
+Writes docs/results/rivals.md from all finished cells of this plan. They are in docs/results/cells, which all reports
+share: what one has measured, the others do not run again.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def main() -> None:
         for data, methods in METHODS_OF.items()
         for method in methods
     ]
-    running = Running(RESULTS / "compare", jobs=chosen.jobs, minutes=chosen.cell_minutes)
+    running = Running(RESULTS / "rivals", jobs=chosen.jobs, minutes=chosen.cell_minutes, cells=RESULTS / "cells")
     if not chosen.report_only:
         run_series([s for s in whole if s.data in chosen.data and s.contender.name in chosen.methods], running)
     summary = summarise(finished_series(whole, running.store), running.store)

@@ -143,3 +143,10 @@ def test_reports_can_share_what_was_measured_whatever_they_call_it(matrix: str, 
     assert ran == [("knn", "done")]
     assert summary.methods == ["nearest rows"]
     assert not (here().folder / "cells").exists()
+
+
+def test_a_method_that_is_not_to_be_tuned_keeps_its_defaults(texts: str, here, ran) -> None:
+    methods = contenders(["knn", "popular"], untuned=["knn"])
+    summary = compare([texts], methods, here(), tune_trials=3)
+    assert not summary.parameters
+    assert len(ran) == 2  # a measurement of each, and no search

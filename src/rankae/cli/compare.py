@@ -21,6 +21,7 @@ from rankae.cli.experiment_options import (
     Seeds,
     Settings,
     TuneTrials,
+    Untuned,
     names,
     places,
     print_summary,
@@ -34,6 +35,7 @@ def compare(
     methods: Annotated[str | None, typer.Option(help="Names with commas between; by default all methods.")] = None,
     seeds: Seeds = 1,
     tune_trials: TuneTrials = 0,
+    untuned: Untuned = "",
     k: Places = "1,3,5",
     settings: Settings = None,
     jobs: Jobs = 1,
@@ -54,7 +56,7 @@ def compare(
     from rankae.experiments import compare as experiment
     from rankae.experiments.plan import contenders
 
-    chosen = contenders(names(methods) if methods else rivals.names(), settings or ())
+    chosen = contenders(names(methods) if methods else rivals.names(), settings or (), names(untuned))
     how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only)
     summary = experiment.compare(data, chosen, how, seeds, tune_trials, places(k))
     print_summary(summary, out, json)

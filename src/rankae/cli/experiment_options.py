@@ -21,6 +21,7 @@ Seeds = Annotated[int, typer.Option(min=1, help="Seeds to average over.")]
 TuneTrials = Annotated[
     int, typer.Option(min=0, help="Trials of a search for each method's parameters, on the same 20 % of the rows.")
 ]
+Untuned = Annotated[str, typer.Option(help="Methods that run with their defaults all the same, for want of time.")]
 Places = Annotated[str, typer.Option("--k", help="Places at which to measure.")]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="A parameter of one method, as METHOD.NAME=VALUE; may be repeated.")

@@ -20,6 +20,7 @@ from rankae.cli.experiment_options import (
     Seeds,
     Settings,
     TuneTrials,
+    Untuned,
     names,
     places,
     print_summary,
@@ -42,6 +43,7 @@ def noise(
     ] = "fastxml,pdsparse,xml-cnn,parabel,bce-ae,rank-ae",
     seeds: Seeds = 1,
     tune_trials: TuneTrials = 8,
+    untuned: Untuned = "",
     k: Places = "1,3,5",
     settings: Settings = None,
     jobs: Jobs = 1,
@@ -60,7 +62,7 @@ def noise(
     from rankae.experiments import noise as experiment
     from rankae.experiments.plan import contenders
 
-    chosen = contenders(names(methods), settings or ())
+    chosen = contenders(names(methods), settings or (), names(untuned))
     how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only)
     sources = data or ["tmdb-plots"]
     summary = experiment.noise(sources, chosen, how, names(kind), read_rates(rates), seeds, tune_trials, places(k))

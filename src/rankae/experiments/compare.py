@@ -64,7 +64,7 @@ def write_files(folder: Path, texts: dict[str, str]) -> None:
 
 
 def accuracy_and_time(summary: Summary) -> list[str]:
-    """One plot a data set: the first measure of precision against seconds of training.
+    """One plot a data set: the first measure of precision against CPU seconds of training.
 
     A method far below the others (the floor, say) would press them together: it is left out, by name.
     """
@@ -72,7 +72,7 @@ def accuracy_and_time(summary: Summary) -> list[str]:
     plots = []
     for data in summary.data:
         points = [
-            Line(method, [summary.costs[data, method]["train_seconds"]], [score.mean], style=i)
+            Line(method, [summary.costs[data, method]["train_cpu_seconds"]], [score.mean], style=i)
             for i, method in enumerate(summary.methods)
             if (score := summary.scores.get((data, method, measure))) is not None
         ]
@@ -82,7 +82,7 @@ def accuracy_and_time(summary: Summary) -> list[str]:
         low = [point.name for point in points if point.y[0] < enough]
         title = f"{data} (not shown, far below: {', '.join(low)})" if low else data
         near = [point for point in points if point.y[0] >= enough]
-        plots.append(scatter_chart(near, title, "training time, seconds (logarithmic)", f"{measure}, percent"))
+        plots.append(scatter_chart(near, title, "training, CPU seconds (logarithmic)", f"{measure}, percent"))
     return plots
 
 

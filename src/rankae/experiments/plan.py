@@ -23,11 +23,15 @@ MOST_SEEDS = 20  # that `finished_series` looks for
 
 @dataclass(frozen=True)
 class Contender:
-    """A method in a comparison: the name that tables show, the method behind it, and its parameters."""
+    """A method in a comparison: the name that tables show, the method behind it, and its parameters.
+
+    tuned : whether a search may look for others; some methods take too long for one.
+    """
 
     name: str
     method: str
     parameters: dict[str, Any] = field(default_factory=dict)
+    tuned: bool = True
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ def _run_one(series: Series, seeds: int, run_cell: Callable[[Cell], Result | Non
     fixed = dict(series.contender.parameters)
     parameters = fixed
     chooses_itself = series.noise is not None and rivals.METHODS[series.contender.method].trusts
-    if series.trials and SPACES.get(series.contender.method) and not chooses_itself:
+    if series.trials and series.contender.tuned and SPACES.get(series.contender.method) and not chooses_itself:
         found = run_cell(replace(series.cell(0), trials=series.trials))
         if found is None:
             return Outcome(series, [], [])
@@ -185,8 +189,11 @@ def _is_random(method: str) -> bool:
         return False
 
 
-def contenders(methods: Iterable[str], settings: Iterable[str] = ()) -> list[Contender]:
-    """Methods by name, with settings such as "xml-cnn.glove=vectors.txt" or "fastxml.trees=20"."""
+def contenders(methods: Iterable[str], settings: Iterable[str] = (), untuned: Iterable[str] = ()) -> list[Contender]:
+    """Methods by name, with settings such as "xml-cnn.glove=vectors.txt" or "fastxml.trees=20".
+
+    untuned : methods that no search is made for.
+    """
     chosen = list(dict.fromkeys(methods))
     given: dict[str, dict[str, Any]] = {}
     for setting in settings:
@@ -197,10 +204,11 @@ def contenders(methods: Iterable[str], settings: Iterable[str] = ()) -> list[Con
         if method not in chosen:
             raise RankaeError(f"the setting {setting!r} is for {method!r}, which is not among the methods")
         given.setdefault(method, {})[parameter] = _value(value)
-    for name in chosen:
+    as_is = set(untuned)
+    for name in [*chosen, *as_is]:
         if name not in rivals.METHODS:
             raise RankaeError(f"there is no method {name!r}; choose from {', '.join(rivals.names())}")
-    return [Contender(name, name, given.get(name, {})) for name in chosen]
+    return [Contender(name, name, given.get(name, {}), name not in as_is) for name in chosen]
 
 
 def noisy_name(data: str, kind: str, rate: float) -> str:

@@ -110,7 +110,9 @@ def _line(outcomes: dict[str, Outcome], measure: str, store: Store) -> dict[str,
     best = max(values, key=lambda method: float(np.mean(values[method])))
     top = round(float(np.mean(values[best])), 2)
     # Seeds are averaged row by row first: the bootstrap asks about the test rows, the deviation about the seeds.
-    rows = {m: np.mean([store.rows(c)[measure] for c in o.cells], axis=0) for m, o in outcomes.items()}
+    rows = {
+        m: np.stack([store.rows(c)[measure] for c in o.cells]).mean(0, dtype=np.float64) for m, o in outcomes.items()
+    }
     others = [method for method in values if method != best]
     gaps = dict(zip(others, paired_bootstrap(rows[best], [rows[m] for m in others]), strict=True))
     return {

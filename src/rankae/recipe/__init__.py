@@ -42,20 +42,24 @@ def train_recipe(
     if trusted is None:
         settings = resolved(settings, rows, labels, training)
         fitted = fit_parts(rows, labels, settings, training, steps)
-        parts, opinions, right = fitted.parts, fitted.opinions, labels[fitted.held]
+        right = labels[fitted.held]
     else:
         settings = chosen_by_trusted(rows, labels, settings, trusted, training)
-        parts = fit_parts_once(rows, labels, settings, trusted, training, steps)
-        opinions, right = parts.opinions(trusted.rows), trusted.labels
+        fitted = fit_parts_once(rows, labels, settings, trusted, training, steps)
+        right = trusted.labels[fitted.held]
+    parts, opinions = fitted.parts, fitted.opinions
     if opinions is None:
         training.choices["parts"] = "code"
         return parts
     began = time.perf_counter()
-    kept = parts_that_help(opinions, right, labels, settings, training) if settings.choose else list(opinions.said)
+    counts = parts.label_counts
+    kept, combined = list(opinions.said), True
+    if settings.choose:
+        kept, combined = parts_that_help(opinions, right, counts, settings, training)
     training.choices["parts"] = ", ".join(kept)
     parts = parts.only(kept)
-    if len(kept) > 1:
-        parts.combiner = train_combiner(opinions.of(kept, labels.shape[1]), right, labels, settings, training)
+    if combined:
+        parts.combiner = train_combiner(opinions.of(kept, len(counts)), right, counts, labels, settings, training)
     training.timed("combiner", began)
     if parts.network is not None:
         parts.network = whole_network(parts.network, rows, labels, settings, training, steps)

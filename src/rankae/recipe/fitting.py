@@ -35,7 +35,7 @@ _FEWEST_ROWS = 100  # fewer rows say nothing about which parts help
 
 @dataclass
 class Fitted:
-    """The parts, and what they say of the held-out rows `held` (places); None if there are too few rows to tell."""
+    """The parts, and what they say of the held-out or trusted rows `held` (places); None if those are too few."""
 
     parts: Parts
     held: np.ndarray

@@ -2,7 +2,8 @@
 
 The parts learn from the training rows alone. The trusted rows, which the parts have not seen, take the place of the
 held-out rows: they choose lambda and the rounds of label correction, the epoch of tuning, the cost of the rankers and
-which parts to keep, and the combiner is trained on them. So every part is trained once, not once more for each fold.
+which parts to keep; they put D right, and the combiner is trained on them. So every part is trained once, not once more
+for each fold; only D, which takes a moment, is fitted without each fold of the trusted rows, for an honest opinion.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ import scipy.sparse as sp
 from rankae.errors import DataError
 from rankae.metrics import precisions
 from rankae.network.kernels.sparse_product import sparse_product
-from rankae.network.top_k import top_k
-from rankae.recipe.fitting import closed_form, train_network
+from rankae.recipe.fitting import Fitted, closed_form, train_network
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, Resolved, enough_code, enough_proposed, resolved
 from rankae.recipe.steps import State, Steps
+from rankae.recipe.trusted_decoder import best_decoder, trusted_folds
 from rankae.refine.code import CodePart
-from rankae.refine.model import Parts
+from rankae.refine.model import Opinions, Parts
 from rankae.refine.neighbours import Neighbours
 from rankae.refine.ranker_weights import RankerWeights
 from rankae.refine.rankers import Rankers, easy_negatives
@@ -31,7 +32,7 @@ from rankae.training.label_noise import put_right, robust_decoder
 from rankae.training.warm_start import warm_start
 
 FEWEST_TRUSTED = 20
-_RIDGES = (1.0, 3.0, 10.0)
+_RIDGES = (1.0, 3.0, 10.0, 30.0)
 _MOST_ROUNDS = 2
 _COSTS = (0.1, 0.3, 1.0)  # of the rankers: the noisier the labels, the less a row within the margin should cost
 
@@ -63,6 +64,7 @@ def chosen_by_trusted(
     ridges = _RIDGES if settings.ridge is None else (settings.ridge,)
     rounds = range(_MOST_ROUNDS + 1) if settings.noise_rounds is None else (settings.noise_rounds,)
     found: dict[tuple[float, int], dict[str, float]] = {}
+    halves = trusted_folds(len(trusted), 2)
     for ridge in ridges:
         start = warm_start(rows, labels, size, ridge, settings.seed)
         for done in range(max(rounds) + 1):
@@ -71,8 +73,9 @@ def chosen_by_trusted(
                 start = warm_start(rows, soft, size, ridge, settings.seed)
             if done in rounds:
                 table = robust_decoder(start, labels) if done else start.label_table
+                part = CodePart(start.word_table, table, np.zeros(len(table), dtype=np.float32), {})
                 codes = sparse_product(trusted.rows, start.word_table)
-                found[ridge, done] = precisions(top_k(codes, table, None, 5)[0], trusted.labels)
+                found[ridge, done] = best_decoder(part, codes, trusted.labels, halves, (0.1,)).figures
     ridge, done = max(found, key=lambda pair: sum(found[pair].values()))
     training.evidence |= {f"ridge {pair[0]:g}, {pair[1]} rounds": figures for pair, figures in found.items()}
     training.timed("choice of ridge", began)
@@ -90,8 +93,8 @@ def chosen_by_trusted(
 def fit_parts_once(
     rows: sp.csr_matrix, labels: sp.csr_matrix, settings: Resolved, trusted: Trusted, training: Training,
     steps: Steps,
-) -> Parts:  # fmt: skip
-    """Train the parts that the settings name on `rows`; trusted rows choose tuning's epoch and the rankers' cost."""
+) -> Fitted:  # fmt: skip
+    """Train the parts that the settings name on `rows`, and hear what they say of the trusted rows."""
     neighbours = voted = None
     if settings.neighbours:
         began = time.perf_counter()
@@ -99,8 +102,12 @@ def fit_parts_once(
         voted = neighbours.read(rows, honest=True).propose(settings.proposed)
         training.timed("neighbours", began)
     code, honest_codes = _fit_code(rows, labels, settings, trusted, training, steps)
-    counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
-    parts = Parts(code, counts, settings.proposed)
+    began = time.perf_counter()
+    folds = trusted_folds(len(trusted))
+    decoded = best_decoder(code, sparse_product(trusted.rows, code.word_table), trusted.labels, folds)
+    code = decoded.part
+    training.timed("decoder", began)
+    parts = Parts(code, likely_counts(labels, trusted.labels), settings.proposed)
     parts.neighbours = neighbours
     if settings.network:
         began = time.perf_counter()
@@ -115,7 +122,32 @@ def fit_parts_once(
         listed = parts.opinions(trusted.rows).shortlist
         parts.rankers = _fit_rankers(rows, labels, shortlist, listed, settings, trusted, training, steps)
         training.timed("rankers", began)
-    return parts
+    heard = [
+        replace(parts, code=own).opinions(trusted.rows[fold]) for fold, own in zip(folds, decoded.without, strict=True)
+    ]
+    return Fitted(parts, np.concatenate(folds), Opinions.stacked(heard))
+
+
+def likely_counts(labels: sp.csr_matrix, trusted: sp.csr_matrix) -> np.ndarray:
+    """How many training rows ought to carry each label, given noisy labels and those of some trusted rows.
+
+    Noise maps a label's frequency f to v + s f, with one v and one s for all labels (v is the rate of wrong labels, and
+    s is 1 where none are missing or wrong). The trusted rows tell v and s together; for one label they are few, so
+    the noisy frequency, mapped back, has its say in proportion to its precision.
+    """
+    (n, L), m = labels.shape, trusted.shape[0]
+    noisy = np.bincount(labels.indices, minlength=L) / n
+    clean = np.bincount(trusted.indices, minlength=L) / m
+    spread = noisy - noisy.mean()
+    # Trusted frequencies are the noisier side of the line through both, so they are regressed on the others.
+    slope = float(spread @ clean) / max(float(spread @ spread), 1e-12)
+    if slope <= 0:
+        return (n * clean).astype(np.float32)
+    mapped = np.maximum(clean.mean() + slope * spread, 0)
+    doubt_of_noisy = slope**2 * (noisy * (1 - noisy) + 1 / n) / n
+    doubt_of_clean = (mapped * (1 - mapped) + 1 / m) / m
+    share = doubt_of_clean / (doubt_of_noisy + doubt_of_clean)
+    return (n * (share * mapped + (1 - share) * clean)).astype(np.float32)
 
 
 def _fit_code(

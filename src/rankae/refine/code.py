@@ -67,11 +67,10 @@ class CodePart:
 
     def read_codes(self, codes: np.ndarray) -> CodeReading:
         if self.residual:
-            r = self.residual
-            hidden = codes @ r["in"].T
-            hidden += r["in_bias"]
-            np.maximum(hidden, 0, out=hidden)
-            codes = codes + hidden @ r["out"].T
+            # By torch, whose threads are the user's; numpy's library has threads of its own.
+            W, b, U = (torch.from_numpy(self.residual[name]) for name in ("in", "in_bias", "out"))
+            z = torch.from_numpy(codes)
+            codes = torch.addmm(z, torch.addmm(b, z, W.T).relu_(), U.T).numpy()
         return CodeReading(codes, self.label_table, self.bias, self.index)
 
     def tuned(

@@ -20,6 +20,9 @@ from rankae.refine.combiner_descent import descend, split
 from rankae.refine.shortlist import Shortlist
 from rankae.training.schedule import learning_rate_factor
 
+_LEAST_DEVIATION = np.float32(1e-4)  # what varied less in training must not rule rows where it does
+_AT_A_TIME = 4  # pieces of evidence that are added to the hidden layer in one pass over it
+
 
 def evidence(
     shortlist: Shortlist,
@@ -57,9 +60,11 @@ class Combiner:
                 self.weights[name] = np.pad(weights[name], last, constant_values=value)
         # In early models, evidence that hardly varied in training is worth millions of units when it does: float32
         # would then have no digits left for the others.
-        exact = {name: value.astype(np.float64) for name, value in self.weights.items()}
-        B = np.ascontiguousarray(exact["B"].T)
-        self._exact = exact["mean"], exact["deviation"], exact["a"], B, exact["b"], exact["c"], float(exact["d"])
+        digits = np.float32 if self.weights["deviation"].min() >= _LEAST_DEVIATION else np.float64
+        own = {name: value.astype(digits) for name, value in self.weights.items()}
+        B = np.zeros((-(-len(own["a"]) // _AT_A_TIME) * _AT_A_TIME, len(own["b"])), digits)
+        B[: len(own["a"])] = own["B"].T
+        self._own = own["mean"], 1 / own["deviation"], own["a"], B, own["b"], own["c"], digits(own["d"])
 
     @classmethod
     def train(
@@ -85,7 +90,7 @@ class Combiner:
         members : how many are trained, from different starts; their mean is a combiner as well, with a wider layer.
         """
         mean, deviation = evidence.mean(0), evidence.std(0)
-        deviation = np.where(deviation > 1e-4, deviation, 1)  # what did not vary here must not rule rows where it does
+        deviation = np.where(deviation >= _LEAST_DEVIATION, deviation, 1)
         u = ((evidence - mean) / deviation).astype(np.float32)
         worth = right.astype(np.float32)
         rows, width = len(shortlist), u.shape[1]
@@ -133,14 +138,15 @@ class Combiner:
         """`scores` of the `evidence` of these opinions, in one loop that holds the evidence of one entry at a time."""
         out = np.empty(len(shortlist.columns), dtype=np.float32)
         asked = shortlist.starts, shortlist.columns, np.stack(opinions), closest, label_counts, nearest
-        across_threads(_judge, *asked, *self._exact, out)
+        across_threads(_judge, *asked, *self._own, out)
         return out
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _judge(first, last, starts, columns, said, closest, label_counts, nearest, mean, deviation, a, B, b, c, d, out):
-    parts = len(said)
-    best, u, hidden = np.empty(parts, np.float32), np.empty_like(a), np.empty_like(b)
+def _judge(first, last, starts, columns, said, closest, label_counts, nearest, mean, units, a, B, b, c, d, out):
+    parts, zero = len(said), d - d
+    best, hidden = np.empty(parts, np.float32), np.empty_like(b)
+    u = np.zeros(len(B), B.dtype)
     for i in range(first, last):
         for p in range(parts):
             best[p] = -np.inf
@@ -152,12 +158,15 @@ def _judge(first, last, starts, columns, said, closest, label_counts, nearest, m
             u[2 * parts], u[2 * parts + 1] = np.log1p(label_counts[columns[t]]), nearest[i]
             u[2 * parts + 2] = closest[t]
             total = d
+            for f in range(len(a)):
+                u[f] = (u[f] - mean[f]) * units[f]
+                total += a[f] * u[f]
             hidden[:] = b
-            for f in range(len(u)):
-                value, row = (u[f] - mean[f]) / deviation[f], B[f]
-                total += a[f] * value
+            for f in range(0, len(B), _AT_A_TIME):
+                u0, u1, u2, u3 = u[f], u[f + 1], u[f + 2], u[f + 3]
+                B0, B1, B2, B3 = B[f], B[f + 1], B[f + 2], B[f + 3]
                 for j in range(len(hidden)):
-                    hidden[j] += row[j] * value
+                    hidden[j] += B0[j] * u0 + B1[j] * u1 + B2[j] * u2 + B3[j] * u3
             for j in range(len(hidden)):
-                total += c[j] * max(hidden[j], 0.0)
+                total += c[j] * max(hidden[j], zero)
             out[t] = total

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from rankae.errors import ModelFileError
 from rankae.network.kernels.sparse_product import sparse_product
+from rankae.network.kernels.threads import each_on_one_thread, even_blocks
 from rankae.network.label_index import ExactIndex, UsearchIndex
 from rankae.network.table import Table, packed, unpacked
 from rankae.refine.code import CodePart
@@ -28,6 +29,7 @@ from rankae.refine.words_network import NetworkPart
 
 # Rows that are read at a time: bounds the memory of codes and shortlists.
 _BLOCK = 2048
+_MANY = 256  # rows that are shared out among threads as blocks; fewer share out every step, and one row none
 _PARTS: dict[str, Any] = {part.name: part for part in (CodePart, NetworkPart, Neighbours, Rankers)}
 
 
@@ -120,13 +122,15 @@ class Parts:
     def top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k best labels of each row. Labels beyond the shortlist follow in the order of the code's scores."""
         n = rows.shape[0]
-        if n <= _BLOCK:
+        if n < _MANY:
             return self._top(rows, k)
         columns = np.full((n, k), -1, dtype=np.int32)
         scores = np.full((n, k), -np.inf, dtype=np.float32)
-        for start in range(0, n, _BLOCK):
-            block = slice(start, min(n, start + _BLOCK))
+
+        def fill(block: slice) -> None:
             columns[block], scores[block] = self._top(rows[block], k)
+
+        each_on_one_thread(fill, even_blocks(n, _BLOCK))
         return columns, scores
 
     def _top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:

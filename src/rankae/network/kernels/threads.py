@@ -7,15 +7,18 @@ matrix products and kernels alike, calls from several threads of a server are sa
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from threading import Barrier
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
+
+Item = TypeVar("Item")
 
 
 def across_threads(kernel: Callable[..., Any], starts: np.ndarray, *arguments: Any) -> None:
@@ -33,6 +36,45 @@ def across_threads(kernel: Callable[..., Any], starts: np.ndarray, *arguments: A
     calls = [_pool(parts, os.getpid()).submit(kernel, a, b, starts, *arguments) for a, b in pairwise(cuts)]
     for call in calls:
         call.result()
+
+
+def each_on_one_thread(task: Callable[[Item], None], items: Sequence[Item]) -> None:
+    """Call task(item) for every item, one on each of torch's threads at a time; what a task calls does not spread out.
+
+    For work of several steps, where threads that go their own way need not wait for each other after every step.
+    """
+    threads = min(len(items), torch.get_num_threads())
+    if threads <= 1:
+        for item in items:
+            task(item)
+        return
+    for call in [_loners(threads, os.getpid()).submit(task, item) for item in items]:
+        call.result()
+
+
+def even_blocks(rows: int, most: int) -> list[slice]:
+    """Rows in blocks of one size, at most `most` each, so many that all threads are busy to the end."""
+    threads = torch.get_num_threads()
+    count = threads * -(-rows // (threads * most))
+    return [slice(a, b) for a, b in pairwise(rows * i // count for i in range(count + 1))]
+
+
+@lru_cache(maxsize=4)
+def _loners(threads: int, process: int) -> ThreadPoolExecutor:
+    """Threads on which torch, its matrix products and `across_threads` use no other thread."""
+    before, all_started = torch.get_num_threads(), Barrier(threads + 1)
+
+    def start() -> None:
+        torch.get_num_threads()  # a thread's first question gives it everybody's number, and would undo the next line
+        torch.set_num_threads(1)  # of the calling thread, and of threads that are yet to use torch
+        all_started.wait()
+
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="rankae-block", initializer=start)
+    for _ in range(threads):
+        pool.submit(int)
+    all_started.wait()
+    torch.set_num_threads(before)
+    return pool
 
 
 @lru_cache(maxsize=4)

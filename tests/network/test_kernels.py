@@ -58,6 +58,18 @@ def test_fused_attention_equals_the_equations(kind: str, threads: int) -> None:
         torch.testing.assert_close(ours, plain, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_attention_in_blocks_of_words_equals_the_equations(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fused, "_FEWEST_WORDS", 4)
+    monkeypatch.setattr(fused, "_BLOCK", 5 * C)
+    bags = Bags.from_csr(rows_of("negative weights"))
+    inputs = parameters(len(bags.distinct))
+    with limited_to(threads):
+        fast = value_and_gradients(fused.dual_attention, inputs, bags)
+    for ours, plain in zip(fast, value_and_gradients(reference.dual_attention, inputs, bags), strict=True):
+        torch.testing.assert_close(ours, plain, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("kind", KINDS)
 def test_fused_sum_equals_the_plain_sum(kind: str, threads: int) -> None:
@@ -92,13 +104,21 @@ def test_other_number_types_fall_back_to_plain_torch() -> None:
     torch.testing.assert_close(kernels.dual_attention(*inputs, bags), reference.dual_attention(*inputs, bags))
 
 
-def test_float32_sigmoid_is_accurate_and_bounded() -> None:
+def test_float32_sigmoid_is_accurate_and_bounded_in_a_fast_loop() -> None:
     from numba import njit
 
-    compiled = njit(lambda x: sigmoid(x))
-    for x in np.concatenate([np.linspace(-30, 30, 601), [-80.0, 80.0, 1e4]]).astype(np.float32):
-        exact = 1 / (1 + np.exp(-np.float64(x)))
-        assert compiled(x) == pytest.approx(exact, rel=3e-6, abs=1e-30)
+    @njit(fastmath=True, error_model="numpy")
+    def compiled(x, out):
+        for i in range(len(x)):
+            out[i] = sigmoid(x[i])
+
+    x = np.concatenate([np.linspace(-30, 30, 60_001), [-80.0, 80.0, -1e4, 1e4]]).astype(np.float32)
+    out = np.empty_like(x)
+    compiled(x, out)
+    exact = 1 / (1 + np.exp(-np.clip(x, -87, 87).astype(np.float64)))
+    np.testing.assert_allclose(out, exact, rtol=3e-6, atol=1e-36)
+    middle = np.abs(x) < 3
+    np.testing.assert_allclose(out[middle], exact[middle], rtol=5e-7)
 
 
 def test_taken_rows_have_a_gradient_of_their_own_size() -> None:

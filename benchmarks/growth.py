@@ -1,7 +1,7 @@
 """How the cost of the paper's training grows with the number of labels, exact and with a shortlist.
 
     python benchmarks/growth.py [--labels 10000,30000,...] [--shortlist 4096] [--threads 2] [--steps 7] [--seeds 2]
-        [--resume]
+        [--scoring-threads 1] [--resume]
 
 Generated data; the rows are as many for every number of labels, then a fifth of the labels. For each: the time of a
 training step (batch 256), the peak of memory, the time to predict a row; a process for each. The exponent is fitted
@@ -17,6 +17,7 @@ import os
 import statistics
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -37,7 +38,8 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--labels", default="10000,30000,100000,300000,1000000")
     options.add_argument("--shortlist", type=int, default=4096)
-    options.add_argument("--threads", type=int, default=2)
+    options.add_argument("--threads", type=int, default=2, help="of the measurements of cost")
+    options.add_argument("--scoring-threads", type=int, default=1, help="of the comparison of accuracy")
     options.add_argument("--steps", type=int, default=7)
     options.add_argument("--seeds", type=int, default=2, help="of the comparison of accuracy; 0 leaves it out")
     options.add_argument("--epochs", type=int, default=16, help="of the comparison of accuracy")
@@ -45,11 +47,11 @@ def main() -> None:
     options.add_argument("--scored", default=known, help="the data of the comparison of accuracy")
     options.add_argument("--rows", type=int, help="keep at most this many rows, for a quick look")
     options.add_argument("--out", type=Path, default=RESULTS)
-    options.add_argument("--resume", action="store_true", help="measure no cost again that growth.json has")
+    options.add_argument("--resume", action="store_true", help="measure nothing again that growth.json has")
     chosen = options.parse_args()
+    kept = _kept(chosen)
+    measured, accuracy = kept["measured"], kept["accuracy"]
     limit_threads(chosen.threads)
-    kept = chosen.out / "growth.json"
-    measured = json.loads(kept.read_text())["measured"] if chosen.resume and kept.exists() else []
     done = {(m["labels"], m["growing"], m["kind"]) for m in measured}
     for labels in map(int, chosen.labels.split(",")):
         for growing in (False, True):
@@ -64,9 +66,27 @@ def main() -> None:
                         continue
                     figures = alone(_cost, Path(folder), shortlist, chosen.steps, chosen.threads)
                     measured.append({"labels": labels, "growing": growing, "kind": kind} | figures)
-                    _write(_facts(chosen, measured, []), chosen.out)
+                    _write(_facts(chosen, measured, accuracy), chosen.out)
                     print(json.dumps(measured[-1]), file=sys.stderr, flush=True)
-    print(_write(_facts(chosen, measured, [] if chosen.seeds == 0 else _accuracies(chosen)), chosen.out))
+    limit_threads(chosen.scoring_threads)
+    for pair in _accuracies(chosen, {a["data"] for a in accuracy}):
+        accuracy += pair
+        _write(_facts(chosen, measured, accuracy), chosen.out)
+    print(_write(_facts(chosen, measured, accuracy), chosen.out))
+
+
+def _kept(chosen: argparse.Namespace) -> dict[str, Any]:
+    """What growth.json has, if it is to be kept and was measured in the same way."""
+    path = chosen.out / "growth.json"
+    if not chosen.resume or not path.exists():
+        return {"measured": [], "accuracy": []}
+    kept = json.loads(path.read_text())
+    for name in ("threads", "shortlist"):
+        if kept[name] != getattr(chosen, name):
+            raise SystemExit(f"{path} was measured with --{name} {kept[name]}; give the same, or leave out --resume")
+    asked = {"seeds": chosen.seeds, "epochs": chosen.epochs, "threads": chosen.scoring_threads}
+    kept["accuracy"] = [a for a in kept["accuracy"] if asked.items() <= a.items()]
+    return kept
 
 
 def _facts(chosen: argparse.Namespace, measured: list[dict[str, Any]], accuracy: list[Any]) -> dict[str, Any]:
@@ -122,11 +142,14 @@ def _exponents(measured: list[dict[str, Any]]) -> dict[str, float]:
     return found
 
 
-def _accuracies(chosen: argparse.Namespace) -> list[dict[str, Any]]:
-    """P@1 of the preset `paper`, exact and with shortlists, on generated data and, if it is there, on real data."""
-    found = []
-    for name in chosen.scored.split(","):
+def _accuracies(chosen: argparse.Namespace, done: set[str]) -> Iterator[list[dict[str, Any]]]:
+    """P@1 of the preset `paper`, exact and with a shortlist, on generated data and, if it is there, on real data."""
+    settings = {"seeds": chosen.seeds, "epochs": chosen.epochs, "threads": chosen.scoring_threads}
+    for name in chosen.scored.split(",") if chosen.seeds else ():
+        if name in done:
+            continue
         shortlist = chosen.shortlist if name == "generated" else chosen.shortlist // 4  # eurlex57k has 4,000 labels
+        pair = []
         with TemporaryDirectory(prefix="rankae-growth-") as folder:
             if name == "generated":
                 alone(_generate, Path(folder), FIT_FROM, min(FIXED_ROWS, chosen.rows or FIXED_ROWS), SCORED_ROWS)
@@ -135,9 +158,9 @@ def _accuracies(chosen: argparse.Namespace) -> list[dict[str, Any]]:
             for size in (0, shortlist):
                 runs = [alone(_accuracy, Path(folder), size, chosen.epochs, seed) for seed in range(chosen.seeds)]
                 means = {key: statistics.mean(run[key] for run in runs) for key in runs[0]}
-                found.append({"data": name, "shortlist": size} | means)
-                print(json.dumps(found[-1]), file=sys.stderr, flush=True)
-    return found
+                pair.append({"data": name, "shortlist": size} | settings | means)
+                print(json.dumps(pair[-1]), file=sys.stderr, flush=True)
+        yield pair
 
 
 def _accuracy(folder: Path, shortlist: int, epochs: int, seed: int) -> dict[str, float]:
@@ -208,7 +231,11 @@ def _text(facts: dict[str, Any]) -> str:
         costs = f"{1e3 * m['step_seconds']:.1f} | {m['peak_megabytes']:.0f} | {m['ms_per_row']:.3f}"
         out.append(f"| {m['labels']:,} | {rows} | {m['kind']} | {costs} |")
     if facts["accuracy"]:
+        how = facts["accuracy"][0]
         out += [
+            "",
+            f"What the shortlist costs in accuracy: {how['epochs']} epochs with it and without, mean of {how['seeds']} "
+            f"seed(s), {how['threads']} thread(s); at most {MOST_LOST} points of P@1 may be lost.",
             "",
             "| data | labels | shortlist | P@1 / P@3 / P@5 | P@1 lost | training, s |",
             "|---|---|---|---|---|---|",

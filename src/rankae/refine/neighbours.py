@@ -14,13 +14,10 @@ from numba import njit
 
 from rankae.errors import ModelFileError
 from rankae.model_file import pack_csr, unpack_csr
-from rankae.network.kernels.small_numbers import number
 from rankae.network.kernels.threads import across_threads
 from rankae.network.table import RaggedTable
-from rankae.network.top_k import LANES, any_above
+from rankae.refine.nearest_rows import nearest_rows
 from rankae.refine.readings import SparseReading
-
-_DENSE = 8  # a row whose words have more postings than 1/8 of the training rows is compared with all of them
 
 
 class VoteReading(SparseReading):
@@ -36,108 +33,6 @@ class VoteReading(SparseReading):
 
     def taken(self, rows: np.ndarray) -> VoteReading:
         return VoteReading(self.values[rows], self.closest[rows], self.nearest[rows])
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _add_postings(similarity, weight, start, stop, post_rows, post_weights):
-    # No test whether a row is new, nor whether its number is below 0: they would double the time of this loop, which
-    # takes most of it.
-    rows, weights = post_rows[start:stop], post_weights[start:stop]
-    for p in range(len(rows)):
-        similarity[np.uint64(rows[p])] += weight * number(weights[p])
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _add_noted_postings(similarity, weight, start, stop, post_rows, post_weights, touched, count):
-    """As above for few postings, noting the rows that they touch."""
-    for p in range(start, stop):
-        row = post_rows[p]
-        if similarity[row] == 0:
-            touched[count] = row
-            count += 1
-        similarity[row] += weight * number(post_weights[p])
-    return count
-
-
-@njit(cache=True, nogil=True)
-def _keep(value, row, found, cosine, filled):
-    """Insert a row among the nearest so far, nearest first; gives how many there are."""
-    k = len(found)
-    place = min(filled, k - 1)
-    while place > 0 and cosine[place - 1] < value:
-        cosine[place], found[place] = cosine[place - 1], found[place - 1]
-        place -= 1
-    cosine[place], found[place] = value, row
-    return min(filled + 1, k)
-
-
-@njit(cache=True, nogil=True)
-def _nearest(
-    first, last, starts, words, weights, post_starts, post_rows, post_weights, post_scales,
-    rows, skip_self, found, cosine,
-):  # fmt: skip
-    """Add up the postings of each row's words, then keep the k rows with the largest sums, nearest first."""
-    k = found.shape[1]
-    padded = -(-rows // LANES) * LANES
-    similarity, touched = np.zeros(padded, np.float32), np.empty(rows // _DENSE + 1, np.int32)
-    for i in range(first, last):
-        postings = 0
-        for t in range(starts[i], starts[i + 1]):
-            postings += post_starts[words[t] + 1] - post_starts[words[t]]
-        dense, count = postings * _DENSE > rows, 0
-        for t in range(starts[i], starts[i + 1]):
-            start, stop, weight = post_starts[words[t]], post_starts[words[t] + 1], weights[t]
-            if len(post_scales) > 0:
-                weight *= post_scales[words[t]]
-            if dense:
-                _add_postings(similarity, weight, start, stop, post_rows, post_weights)
-            else:
-                count = _add_noted_postings(similarity, weight, start, stop, post_rows, post_weights, touched, count)
-        if skip_self:
-            similarity[i] = 0
-        floor, filled = np.float32(0), 0
-        if dense:
-            below, left_out = floor, floor
-            for block in range(0, padded, LANES):
-                if any_above(similarity, block, below):
-                    for row in range(block, block + LANES):
-                        value = similarity[row]
-                        if value > floor:
-                            left_out = max(left_out, floor)
-                            filled = _keep(value, row, found[i], cosine[i], filled)
-                            if filled == k:
-                                floor = cosine[i, k - 1]
-                                below = np.nextafter(floor, np.float32(0))  # what is as near is looked at, too
-                        elif value == floor:
-                            left_out = value
-            if filled == k and left_out == floor:
-                _settle_ties(similarity, words[starts[i] : starts[i + 1]], post_starts, post_rows, found[i], cosine[i])
-            similarity[:] = 0
-        else:
-            for row in touched[:count]:
-                if similarity[row] > floor:
-                    filled = _keep(similarity[row], row, found[i], cosine[i], filled)
-                    floor = cosine[i, k - 1] if filled == k else floor
-                similarity[row] = 0
-
-
-@njit(cache=True, nogil=True)
-def _settle_ties(similarity, words, post_starts, post_rows, found, cosine):
-    """Of rows that are as near as the last one kept, keep those that share the earlier words, as `touched` has them.
-
-    Copies of a row are as near as it is, so ties are common where there are copies.
-    """
-    last = cosine[-1]
-    left = len(found) - np.searchsorted(-cosine, -last)
-    for word in words:
-        for p in range(post_starts[word], post_starts[word + 1]):
-            row = post_rows[p]
-            if similarity[row] == last:
-                similarity[row] = 0
-                found[len(found) - left] = row
-                left -= 1
-                if left == 0:
-                    return
 
 
 @njit(cache=True, nogil=True)
@@ -209,7 +104,7 @@ class Neighbours:
         cosine = np.zeros((rows.shape[0], self.count), dtype=np.float32)
         weights, known = self.post_weights, self.labels.shape[0]
         postings = weights.starts, self.post_rows, weights.stored, weights.scales
-        across_threads(_nearest, rows.indptr, rows.indices, rows.data, *postings, known, honest, found, cosine)
+        across_threads(nearest_rows, rows.indptr, rows.indices, rows.data, *postings, known, honest, found, cosine)
         return found, cosine
 
     @property

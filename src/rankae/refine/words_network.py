@@ -25,6 +25,7 @@ from rankae.losses.smooth_ranking import smooth_ranking_loss
 from rankae.network.attention import DualAttention, WordGates
 from rankae.network.bags import Bags
 from rankae.network.kernels import take_rows
+from rankae.network.kernels.threads import limited_to
 from rankae.network.table import Table
 from rankae.progress import bar
 from rankae.refine.readings import CodeReading
@@ -33,6 +34,7 @@ from rankae.training.optimizer import RowAdam
 from rankae.training.schedule import learning_rate_factor
 
 Figures = dict[str, Any]
+_WORTH_THREADS = 2**27  # products of a batch with D from which on torch's threads are a help
 
 
 @dataclass(frozen=True)
@@ -86,12 +88,18 @@ class WordsNetwork(nn.Module):
 
     def codes(self, bags: Bags) -> Tensor:
         """x_h = relu(pool(V' * A) + b)."""
-        pooled = self.attention(take_rows(self.word_vectors, bags.distinct), bags)
-        return torch.relu(self.scale * pooled + self.bias)
+        return self._activated(self.attention(take_rows(self.word_vectors, bags.distinct), bags))
 
     def forward(self, bags: Bags) -> Tensor:
-        hidden = torch.dropout(self.codes(bags), self.dropout, self.training)
+        return self.scores(self.attention(take_rows(self.word_vectors, bags.distinct), bags))
+
+    def scores(self, pooled: Tensor) -> Tensor:
+        """y' = D x_h, from what attention has pooled."""
+        hidden = torch.dropout(self._activated(pooled), self.dropout, self.training)
         return nn.functional.linear(hidden, self.label_vectors, self.label_bias)
+
+    def _activated(self, pooled: Tensor) -> Tensor:
+        return torch.relu(self.scale * pooled + self.bias)
 
 
 class NetworkPart:
@@ -206,7 +214,11 @@ def _train(
 ) -> None:
     table = network.word_vectors
     dense = [p for p in network.parameters() if p is not table]
-    optimizers = [torch.optim.AdamW(dense, weight_decay=0.0, fused=True), RowAdam([table])]
+    of_dense, of_words = torch.optim.AdamW(dense, weight_decay=0.0, fused=True), RowAdam([table])
+    optimizers = [of_dense, of_words]
+    # Attention shares its work out among threads by itself. The rest of a step may be a dozen operations so short that
+    # torch's threads, which meet after each, cost more than they bring: on a busy machine several times the work.
+    few = 1 if settings.batch * table.shape[1] * labels.shape[1] < _WORTH_THREADS else None
     loss_of = smooth_ranking_loss if settings.loss == "smooth" else bce_loss
     steps = settings.epochs * -(-rows.shape[0] // settings.batch)
     step = 0
@@ -221,10 +233,18 @@ def _train(
                 optimizer.param_groups[0]["lr"] = rate
                 optimizer.zero_grad()
             x, y = x.to(settings.device), y.to(settings.device)
-            loss = loss_of(network(x), y.dense(labels.shape[1]))
-            loss.backward()
-            for optimizer in optimizers:
-                optimizer.step()
+            assert isinstance(x, Bags)  # rows are a matrix, not sequences
+            with limited_to(few):
+                vectors = take_rows(table, x.distinct)
+            pooled = network.attention(vectors, x)
+            with limited_to(few):
+                leaf = pooled.detach().requires_grad_()
+                loss = loss_of(network.scores(leaf), y.dense(labels.shape[1]))
+                loss.backward()
+            pooled.backward(leaf.grad)
+            with limited_to(few):
+                of_dense.step()
+            of_words.step()
             step += 1
             total += loss.item() * len(y)
             advance(len(y), loss=f"{loss.item():.3f}")

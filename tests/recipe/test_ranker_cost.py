@@ -16,7 +16,7 @@ def chosen(wrong: float) -> tuple[float, dict[float, float]]:
     labels = sp.csr_matrix(np.eye(8, dtype=np.float32)[told])
     everything = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (1200, 1))])
     fold = np.where(np.arange(1200) % 4 == 0, 0, -1)
-    return choose_cost(rows.astype(np.float32), labels, everything, everything, fold)
+    return choose_cost(rows.astype(np.float32), labels, everything, everything, fold, everything)
 
 
 def test_the_cost_with_the_best_held_out_precision_is_chosen():

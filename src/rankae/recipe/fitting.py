@@ -2,7 +2,8 @@
 
 Nothing is trained twice for the sake of evidence. F and each label's ranker are solved without the held-out rows first
 and go on with them from there; neighbours are asked without the row itself; D is tuned without the held-out rows
-anyway; and the networks that have not seen them are the first members of the ensemble.
+anyway; and the networks that have not seen them are the first members of the ensemble. What rankers learn from without
+some rows is what would be proposed without them: a held-out row's labels must not even choose the negatives around it.
 """
 
 from __future__ import annotations
@@ -52,14 +53,15 @@ def fit_parts(
     if settings.neighbours:
         began = time.perf_counter()
         neighbours = Neighbours(rows, labels)
-        votes = neighbours.read(rows, honest=True)
+        found, cosine = neighbours.nearest(rows, honest=True)
+        votes = neighbours.votes(found, cosine)
         training.timed("neighbours", began)
     voted = None if votes is None else votes.propose(settings.proposed)
     alone = not (settings.neighbours or settings.rankers or settings.network) or n < _FEWEST_ROWS
     nearest = np.zeros(n, dtype=np.float32) if votes is None else votes.nearest
     fold = np.full(n, -1, dtype=np.int8) if alone else held_out_folds(nearest, settings.seed)
     folds = [np.flatnonzero(fold == f) for f in range(fold.max(initial=-1) + 1)]
-    code, checked, honest_codes = _fit_code(rows, labels, folds, settings, training, steps)
+    code, checked, honest_codes, without = _fit_code(rows, labels, folds, settings, training, steps)
     parts = Parts(code, counts, settings.proposed)
     if alone:
         return Fitted(parts, np.array([], dtype=np.int64), None)
@@ -71,7 +73,7 @@ def fit_parts(
         parts.network = NetworkPart([network.members[0] for network in networks], networks[0].settings)
     readings: list[dict[str, Reading]] = []
     for f, held in enumerate(folds):
-        readings.append({"code": checked[f].read_codes(honest_codes[held])})
+        readings.append({"code": checked[f].read_codes(without[f][held])})
         if networks:
             readings[f]["network"] = networks[f].read(rows[held])
         if votes is not None:
@@ -81,7 +83,11 @@ def fit_parts(
     if settings.rankers:
         began = time.perf_counter()
         hard = _hard_negatives(code.read_codes(honest_codes).propose(settings.proposed), voted, folds, proposals)
-        parts.rankers, judged = _fit_rankers(rows, labels, hard, fold, settings, training, steps)
+        left = [[part.read_codes(own).propose(settings.proposed)] for part, own in zip(checked, without, strict=True)]
+        if votes is not None:
+            for f, own in enumerate(left):
+                own.append(neighbours.proposed_without(found, cosine, fold == f, settings.proposed))
+        parts.rankers, judged = _fit_rankers(rows, labels, hard, left, fold, settings, training, steps)
         training.timed("rankers", began)
     opinions = []
     for f, held in enumerate(folds):
@@ -96,23 +102,27 @@ def fit_parts(
 def _fit_code(
     rows: sp.csr_matrix, labels: sp.csr_matrix, folds: list[np.ndarray], settings: Resolved, training: Training,
     steps: Steps,
-) -> tuple[CodePart, list[CodePart], np.ndarray]:  # fmt: skip
-    """The code part, one that was tuned without the rows of each fold, and the honest codes that they read."""
+) -> tuple[CodePart, list[CodePart], np.ndarray, list[np.ndarray]]:  # fmt: skip
+    """The code part, one that was tuned without each fold, honest codes for the first, and codes for the others."""
 
     def fit() -> State:
         start, untouched = closed_form(rows, labels, folds, settings, training)
         began = time.perf_counter()
         how: dict[str, Any] = {"epochs": settings.tuning_epochs, "seed": settings.seed}
-        # With several folds the part that stays is tuned once more, on nearly all rows.
-        checks = folds if len(folds) == 1 else [*folds, None]
-        own = [untouched.tuned(start.honest_codes, labels, check=check, **how) for check in checks if settings.tuning]
+        own = [untouched]
         if settings.tuning:
+            if len(folds) > 1:
+                own = untouched.tuned_alike(start.without, start.honest_codes, labels, folds, **how)
+            else:
+                check = folds[0] if folds else None
+                own = [untouched.tuned(start.honest_codes, labels, check=check, **how)]
             training.timed("tuning", began)
         arrays = {"word_table": start.word_table, "honest_codes": start.honest_codes}
-        for i, part in enumerate(own or [untouched]):
+        arrays |= {f"without {f}": codes for f, codes in enumerate(start.without)}
+        for i, part in enumerate(own):
             # Parts that tuning did not better share the start's arrays; on disk each has its own.
             arrays |= {f"{i}.{name}": value.copy() for name, value in part.state()[1].items() if name != "word_table"}
-        return {"parts": max(1, len(own))}, arrays
+        return {"parts": len(own)}, arrays
 
     made, arrays = steps.take("code", fit)
     parts = []
@@ -120,7 +130,7 @@ def _fit_code(
         own = {name.removeprefix(f"{i}."): value for name, value in arrays.items() if name.startswith(f"{i}.")}
         parts.append(CodePart.from_state({}, own | {"word_table": arrays["word_table"]}))
     checked = parts if made["parts"] > 1 else parts * max(1, len(folds))
-    return parts[-1], checked, arrays["honest_codes"]
+    return parts[-1], checked[: len(folds)], arrays["honest_codes"], [arrays[f"without {f}"] for f in range(len(folds))]
 
 
 def closed_form(
@@ -195,19 +205,25 @@ def _hard_negatives(
 
 
 def _fit_rankers(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, hard: list[np.ndarray], fold: np.ndarray, settings: Resolved,
-    training: Training, steps: Steps,
+    rows: sp.csr_matrix, labels: sp.csr_matrix, hard: list[np.ndarray], left: list[list[np.ndarray]], fold: np.ndarray,
+    settings: Resolved, training: Training, steps: Steps,
 ) -> tuple[Rankers, sp.csr_matrix]:  # fmt: skip
-    """The rankers, and what they say of held-out rows; `hard` are the labels that the other parts propose."""
+    """The rankers, and what they say of held-out rows.
+
+    hard, left : the labels that the other parts propose, and that they would propose without each fold.
+    """
 
     def fit() -> State:
-        shortlist = Shortlist.union([*hard, easy_negatives(labels, settings.easy_negatives, settings.seed)])
+        easy = easy_negatives(labels, settings.easy_negatives, settings.seed)
+        shortlist, without = Shortlist.union([*hard, easy]), [Shortlist.union([*own, easy]) for own in left]
         cost = settings.ranker_cost
         if cost is None:
-            cost, merits = choose_cost(rows, labels, shortlist, Shortlist.union(hard), fold, settings.seed)
+            proposed = Shortlist.union(hard)
+            cost, merits = choose_cost(rows, labels, shortlist, proposed, fold, without[0], settings.seed)
             shown = ", ".join(f"{c:g}: {merit:.1f}" for c, merit in merits.items())
             training.choices["ranker_cost"] = f"{cost:g} (best average precision on held-out rows of {shown})"
-        rankers, judged = Rankers.train(rows, labels, shortlist, fold=fold, cost=cost, seed=settings.seed)
+        how: dict[str, Any] = {"cost": cost, "seed": settings.seed}
+        rankers, judged = Rankers.train(rows, labels, shortlist, fold=fold, without=without, **how)
         made, arrays = rankers.state()
         return made, arrays | pack_csr("judged", judged)
 

@@ -5,6 +5,8 @@ A sample of labels tells, each with all of its rows: with fewer rows, too large 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import average_precision_score
@@ -22,6 +24,7 @@ def choose_cost(
     shortlist: Shortlist,
     proposed: Shortlist,
     fold: np.ndarray,
+    without: Shortlist,
     seed: int = 0,
 ) -> tuple[float, dict[float, float]]:
     """The cost whose rankers tell right from wrong best among the labels that are proposed for held-out rows.
@@ -31,6 +34,7 @@ def choose_cost(
     shortlist : what the rankers learn from.
     proposed : what they will be asked about.
     fold : of each row; rows of fold 0 are held out.
+    without : what rankers learn from if they have not seen fold 0.
 
     Returns
     -------
@@ -40,14 +44,15 @@ def choose_cost(
     frequent_first = np.argsort(-np.bincount(labels.indices, minlength=labels.shape[1]), kind="stable")
     every = max(1, min(_EVERY, labels.shape[1] // _FEWEST))
     picked = np.sort(frequent_first[every // 2 :: every])
-    own, sample = shortlist.among(picked), labels[:, picked].tocsr()
+    own, left, sample = shortlist.among(picked), without.among(picked), labels[:, picked].tocsr()
     fold = np.where(fold == 0, 0, -1)
     held = np.flatnonzero(fold == 0)
     listed = proposed.among(picked).taken(held)
     right = listed.values_of(sample[held]) > 0
     found = {}
     for cost in COSTS:
-        _, judged = Rankers.train(rows, sample, own, fold=fold, cost=cost, last_passes=0, tolerance=0.3, seed=seed)
+        how: dict[str, Any] = {"cost": cost, "last_passes": 0, "tolerance": 0.3, "seed": seed}
+        _, judged = Rankers.train(rows, sample, own, fold=fold, without=[left], **how)
         score = average_precision_score(right, listed.values_of(judged[held])) if right.any() else 0.0
         found[cost] = 100 * float(score)
     return max(found, key=found.__getitem__), found

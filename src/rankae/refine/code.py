@@ -8,6 +8,8 @@ there is nothing to learn: it ranks those almost perfectly already.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -89,13 +91,57 @@ class CodePart:
 
         check : places of the rows that are held out; by default an eighth.
         """
-        rng = np.random.default_rng(seed)
         if check is None:
-            check = rng.permutation(len(honest))[: min(len(honest) // 8, _MOST_CHECKED)]
+            order = np.random.default_rng(seed).permutation(len(honest))
+            check = order[: min(len(honest) // 8, _MOST_CHECKED)]
         if len(check) == 0:
             return self
         learn = np.setdiff1d(np.arange(len(honest)), check)
         check = check[:_MOST_CHECKED]
+        best, merit = self, _merit(self, honest[check], labels[check])
+        for now in self._epochs(honest, labels, learn, epochs, hidden, seed):
+            if (found := _merit(now, honest[check], labels[check])) > merit:
+                best, merit = now, found
+        return best
+
+    def tuned_alike(
+        self,
+        without: Sequence[np.ndarray],
+        honest: np.ndarray,
+        labels: sp.csr_matrix,
+        folds: Sequence[np.ndarray],
+        *,
+        epochs: int = 10,
+        hidden: int = 300,
+        seed: int = 0,
+    ) -> list[CodePart]:
+        """A part tuned without each fold, on its codes in `without`, and at last one tuned on all rows.
+
+        All stop after the same epoch, the one that ranks held-out rows best over all folds: what the parts without a
+        fold say must be of the kind that the last one will say. To keep every epoch's D of every fold would take too
+        much memory, so the descent is run again up to that epoch.
+        """
+        merits = np.zeros(epochs + 1)
+        every = np.arange(len(honest))
+        for codes, fold in zip(without, folds, strict=True):
+            asked = codes[fold], labels[fold]
+            merits[0] += len(fold) * _merit(self, *asked)
+            for e, now in enumerate(self._epochs(codes, labels, np.setdiff1d(every, fold), epochs, hidden, seed), 1):
+                merits[e] += len(fold) * _merit(now, *asked)
+        best = int(merits.argmax())
+        if best == 0:
+            return [self] * (len(folds) + 1)
+        learnt = [(codes, np.setdiff1d(every, fold)) for codes, fold in zip(without, folds, strict=True)]
+        return [
+            next(islice(self._epochs(codes, labels, learn, epochs, hidden, seed), best - 1, None))
+            for codes, learn in [*learnt, (honest, every)]
+        ]
+
+    def _epochs(
+        self, honest: np.ndarray, labels: sp.csr_matrix, learn: np.ndarray, epochs: int, hidden: int, seed: int
+    ) -> Iterator[CodePart]:
+        """The part after each epoch of tuning on the rows `learn` (places)."""
+        rng = np.random.default_rng(seed)
         columns = np.arange(labels.shape[1]) if self.common is None else self.common
         model = _TunedDecoder(self, columns, hidden, float(np.linalg.norm(honest, axis=1).mean()), seed)
         optimizer = model.optimizer()
@@ -103,8 +149,6 @@ class CodePart:
         batch = 256
         step, steps = 0, epochs * -(-len(learn) // batch)
         codes, seen = torch.from_numpy(honest), labels[:, columns]
-        best: CodePart = self
-        merit = _merit(self, honest[check], labels[check])
         for _ in track(range(epochs), "tuning the decoder on honest codes"):
             for part in np.array_split(rng.permutation(learn), -(-len(learn) // batch)):
                 for group, rate in zip(optimizer.param_groups, rates, strict=True):
@@ -113,10 +157,7 @@ class CodePart:
                 smooth_ranking_loss(model(codes[part]), torch.from_numpy(seen[part].toarray())).backward()
                 optimizer.step()
                 step += 1
-            now = model.part(self)
-            if (found := _merit(now, honest[check], labels[check])) > merit:
-                best, merit = now, found
-        return best
+            yield model.part(self)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays = {"word_table": self.word_table, "label_table": self.label_table, "bias": self.bias}

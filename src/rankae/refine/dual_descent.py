@@ -3,6 +3,9 @@
 A label's weights are w = sum of alpha_i y_i x_i over its rows. A visit to row i moves alpha_i to where the dual is
 highest, which costs the words of that row. Rows can be held out in folds: a label is then solved without each fold in
 turn, to hear what it says of rows that it has not seen, and at last with all of them, from where it stood.
+
+Which rows are negatives of a label may itself be owed to the labels of held-out rows: near a row that carries it, a
+label is proposed more often. So an entry says of each fold whether it would be there if the fold were not.
 """
 
 from __future__ import annotations
@@ -10,6 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+MOST_FOLDS = 7  # an entry is used without fold f if bit f of its `uses` is set, and with all rows if bit 7 is
+WITH_ALL = np.uint8(1 << MOST_FOLDS)
 _SHRINK_ABOVE = np.float32(0.3)  # a row outside the margin by this much is set aside until the others have settled
 
 
@@ -89,17 +94,19 @@ def _set_start(w, bias, old_words, old_weights, rows, alpha, row_starts, words):
 
 
 @njit(cache=True, nogil=True)
-def _solve_without_folds(folds, fold, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance,
-                         bias, old_words, old_weights, alpha, order, honest, state):  # fmt: skip
+def _solve_without_folds(folds, fold, uses, rows, signs, row_starts, words, weights, lengths, w, cost, passes,
+                         tolerance, bias, old_words, old_weights, alpha, order, honest, state):  # fmt: skip
     """Solve without each fold in turn, and note what is then said of its rows; a fold without a row costs nothing."""
     solved = False
     for f in range(folds):
-        kept = 0
+        kept, held = 0, 0
         for i in range(len(rows)):
-            if fold[rows[i]] != f:
+            if fold[rows[i]] == f:
+                held += 1
+            elif uses[i] >> f & 1:
                 order[kept] = i
                 kept += 1
-        if kept == len(rows):
+        if held == 0:
             continue
         if solved:
             _set_start(w, bias, old_words, old_weights, rows, alpha, row_starts, words)
@@ -112,8 +119,24 @@ def _solve_without_folds(folds, fold, rows, signs, row_starts, words, weights, l
 
 
 @njit(cache=True, nogil=True)
-def solve_labels(first, last, starts, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance,
-                 least, old_starts, old_words, old_weights, counts, biases, folds, fold, honest, last_passes,
+def _used_with_all(uses, rows, signs, row_starts, words, weights, w, alpha, order):
+    """Put the entries that the last solve is about into `order`, and take back what others have added to `w`."""
+    kept = 0
+    for i in range(len(rows)):
+        if uses[i] & WITH_ALL:
+            order[kept] = i
+            kept += 1
+        elif alpha[i] != 0:
+            change = -alpha[i] * signs[i]
+            start, stop = row_starts[rows[i]], row_starts[rows[i] + 1]
+            _add(change, words[start:stop], weights[start:stop], w)
+            w[-1] += change
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def solve_labels(first, last, starts, rows, signs, uses, row_starts, words, weights, lengths, w, cost, passes,
+                 tolerance, least, old_starts, old_words, old_weights, counts, biases, folds, fold, honest, last_passes,
                  seed):  # fmt: skip
     """Solve the labels first:last; returns the words and weights of their vectors, one after the other.
 
@@ -130,11 +153,12 @@ def solve_labels(first, last, starts, rows, signs, row_starts, words, weights, l
         state = np.uint64(seed + label + 1) * np.uint64(0x9E3779B97F4A7C15)  # spread over all bits, and never 0
         alpha, order = np.zeros(end - begin, np.float32), np.empty(end - begin, np.int64)
         _set_start(w, biases[label], own_words, own_weights, own_rows, alpha, row_starts, words)
-        _solve_without_folds(folds, fold, own_rows, own_signs, row_starts, words, weights, lengths, w, cost, passes,
-                             tolerance, biases[label], own_words, own_weights, alpha, order,
+        own_uses = uses[begin:end]
+        _solve_without_folds(folds, fold, own_uses, own_rows, own_signs, row_starts, words, weights, lengths, w, cost,
+                             passes, tolerance, biases[label], own_words, own_weights, alpha, order,
                              honest[begin:end], state)  # fmt: skip
-        order[:] = np.arange(end - begin)
-        _solve(order, len(order), own_rows, own_signs, row_starts, words, weights, lengths, w, cost, last_passes,
+        kept = _used_with_all(own_uses, own_rows, own_signs, row_starts, words, weights, w, alpha, order)
+        _solve(order, kept, own_rows, own_signs, row_starts, words, weights, lengths, w, cost, last_passes,
                tolerance, alpha, state)  # fmt: skip
         before = used
         for i in range(begin, end + 1):  # the words of each row, at last those that only the old weights have

@@ -83,7 +83,10 @@ class Neighbours:
 
     def read(self, rows: sp.csr_matrix, honest: bool = False) -> VoteReading:
         """Votes for each row; `honest` says that the rows are the training rows, which must not vote for themselves."""
-        found, cosine = self.nearest(rows, honest)
+        return self.votes(*self.nearest(rows, honest))
+
+    def votes(self, found: np.ndarray, cosine: np.ndarray) -> VoteReading:
+        """The votes of rows that `nearest` found."""
         room = int(self._label_counts[found].sum())  # of padding too, which does no harm
         starts, columns = np.zeros(len(found) + 1, dtype=np.int64), np.empty(room, dtype=np.int32)
         votes, closest = np.empty(room, dtype=np.float32), np.empty(room, dtype=np.float32)
@@ -106,6 +109,13 @@ class Neighbours:
         postings = weights.starts, self.post_rows, weights.stored, weights.scales
         across_threads(nearest_rows, rows.indptr, rows.indices, rows.data, *postings, known, honest, found, cosine)
         return found, cosine
+
+    def proposed_without(self, found: np.ndarray, cosine: np.ndarray, away: np.ndarray, k: int) -> np.ndarray:
+        """The k labels with most votes for each row if some training rows, `away` (bool), had no vote."""
+        left = np.where((found >= 0) & ~away[found], cosine, 0)
+        order = np.argsort(-left, axis=1, kind="stable")
+        left = np.take_along_axis(left, order, axis=1)
+        return self.votes(np.where(left > 0, np.take_along_axis(found, order, axis=1), -1), left).propose(k)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -7,6 +7,7 @@ the number of labels.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ import scipy.sparse as sp
 import torch
 
 from rankae.model_file import pack_csr, unpack_csr
-from rankae.refine.dual_descent import solve_labels
+from rankae.refine.dual_descent import MOST_FOLDS, solve_labels
 from rankae.refine.shortlist import Shortlist
 
 
@@ -38,6 +39,7 @@ class Rankers:
         shortlist: Shortlist,
         *,
         fold: np.ndarray | None = None,
+        without: Sequence[Shortlist] = (),
         cost: float = 1.0,
         least: float = 0.02,
         passes: int = 8,
@@ -51,6 +53,7 @@ class Rankers:
         Parameters
         ----------
         fold : the fold in which each row is held out, -1 for rows that never are.
+        without : for each fold, the shortlists that there would be without it; by default the same.
         cost : C of the SVM, the price of a row within the margin.
         least : weights smaller than this are dropped.
         passes, last_passes : over the rows without a fold, and at last over all of them; by default as many.
@@ -61,10 +64,7 @@ class Rankers:
         the rankers, trained on all rows, and what rankers that had not seen its fold say of each held-out row: its
         listed and carried labels, as a sparse rows x labels matrix.
         """
-        ones = np.ones(len(shortlist.columns), dtype=np.float32)
-        # 1 for a listed label, 3 for a carried one, 4 for both: one sparse sum tells the sides apart.
-        sides = (shortlist.matrix(ones, labels.shape[1]) + 3 * labels).tocsc()
-        signs = np.where(sides.data > 2, np.float32(1), np.float32(-1))
+        sides, signs, uses = _sides(labels, shortlist, without)
         starts = sides.indptr.astype(np.int64)
         lengths = np.asarray(rows.multiply(rows).sum(1), dtype=np.float32).ravel()
         counts = np.zeros(labels.shape[1], np.int64)
@@ -73,7 +73,7 @@ class Rankers:
         biases = np.zeros(labels.shape[1], np.float32) if start is None else start.biases.copy()
         fold = np.full(rows.shape[0], -1, np.int8) if fold is None else fold.astype(np.int8)
         honest = np.zeros(len(signs) if fold.max(initial=-1) >= 0 else 0, np.float32)
-        data = starts, sides.indices, signs, rows.indptr.astype(np.int64), rows.indices, rows.data, lengths
+        data = starts, sides.indices, signs, uses, rows.indptr.astype(np.int64), rows.indices, rows.data, lengths
         limits = np.float32(cost), passes, np.float32(tolerance), np.float32(least)
         before = old.indptr.astype(np.int64), old.indices.astype(np.int32, copy=False), old.data
         held = int(fold.max(initial=-1)) + 1, fold, honest, passes if last_passes is None else last_passes
@@ -114,6 +114,28 @@ def easy_negatives(labels: sp.csr_matrix, count: int, seed: int = 0) -> np.ndarr
     share = np.cumsum(np.sqrt(np.bincount(labels.indices, minlength=labels.shape[1])))
     places = np.random.default_rng(seed).random((labels.shape[0], count)) * share[-1]
     return np.minimum(np.searchsorted(share, places, side="right"), labels.shape[1] - 1).astype(np.int32)
+
+
+def _sides(
+    labels: sp.csr_matrix, shortlist: Shortlist, without: Sequence[Shortlist]
+) -> tuple[sp.csc_matrix, np.ndarray, np.ndarray]:
+    """Every entry that some solve is about, label by label: its sign, and which solves (see `dual_descent`).
+
+    One sparse sum tells them apart: each list has a power of 2 of its own.
+    """
+
+    def listed(own: Shortlist, bit: int) -> sp.csr_matrix:
+        return own.matrix(np.full(len(own.columns), 1 << bit, dtype=np.float32), labels.shape[1])
+
+    carried = MOST_FOLDS + 1
+    total = listed(shortlist, MOST_FOLDS) + labels * np.float32(1 << carried)
+    for f, own in enumerate(without):
+        total = total + listed(own, f)
+    sides = total.tocsc()
+    bits = sides.data.astype(np.uint16)
+    positive = bits >> carried > 0
+    everywhere = positive if len(without) else np.ones(len(bits), dtype=bool)
+    return sides, np.where(positive, np.float32(1), np.float32(-1)), np.where(everywhere, 255, bits).astype(np.uint8)
 
 
 def _of_held_out_rows(honest: np.ndarray, sides: sp.csc_matrix, fold: np.ndarray) -> sp.csr_matrix:

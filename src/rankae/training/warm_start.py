@@ -16,7 +16,7 @@ estimate, which has a part of the row's own labels in it; so F is solved without
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,12 +35,17 @@ RIDGES = (0.3, 1.0, 2.0, 4.0)
 
 @dataclass(frozen=True)
 class WarmStart:
-    """word_table W [V, h], label_table V [L, h], honest codes of the training rows (see `warm_start`), and lambda."""
+    """word_table W [V, h], label_table V [L, h], honest codes of the training rows (see `warm_start`), and lambda.
+
+    without : for each fold, the codes of all rows by an F that has not seen the fold; other rows are left out by the
+        formula.
+    """
 
     word_table: np.ndarray
     label_table: np.ndarray
     honest_codes: np.ndarray
     ridge: float
+    without: list[np.ndarray] = field(default_factory=list)
 
 
 def warm_start(
@@ -60,20 +65,26 @@ def warm_start(
     codes = sparse_product(labels, label_table)
     probes = np.random.default_rng(seed).choice(np.array([-1, 1], np.float32), (rows.shape[0], _PROBES))
     targets = np.hstack([codes, probes])
-    held_out, solution = [], None
+    without, solution = [], None
     for fold in folds:
         rest = np.setdiff1d(np.arange(rows.shape[0]), fold)
         solution = RidgeSolver(rows[rest], ridge).solve(targets[rest], solution)
-        held_out.append(sparse_product(rows[fold], solution[:, : codes.shape[1]]))
+        answers = sparse_product(rows, solution)
+        without.append(_left_out(answers, codes, probes))
+        without[-1][fold] = answers[fold, : codes.shape[1]]
     # From the solution without a fold it is not far.
     solution = RidgeSolver(rows, ridge).solve(targets, solution, iterations=12 if solution is None else 6)
-    answers = sparse_product(rows, solution)
-    honest, leverage = answers[:, : codes.shape[1]], np.mean(answers[:, codes.shape[1] :] * probes, axis=1)
-    leverage = np.clip(leverage, 0, _MOST_LEVERAGE)[:, None]
-    honest = (honest - leverage * codes) / (1 - leverage)
-    for fold, own in zip(folds, held_out, strict=True):
-        honest[fold] = own
-    return WarmStart(np.ascontiguousarray(solution[:, : codes.shape[1]]), label_table, honest, ridge)
+    honest = _left_out(sparse_product(rows, solution), codes, probes)
+    for fold, own in zip(folds, without, strict=True):
+        honest[fold] = own[fold]
+    return WarmStart(np.ascontiguousarray(solution[:, : codes.shape[1]]), label_table, honest, ridge, without)
+
+
+def _left_out(answers: np.ndarray, codes: np.ndarray, probes: np.ndarray) -> np.ndarray:
+    """Leave-one-out codes, from what F and the probes' columns answer for the rows that they were solved on."""
+    h = codes.shape[1]
+    leverage = np.clip(np.mean(answers[:, h:] * probes, axis=1), 0, _MOST_LEVERAGE)[:, None]
+    return (answers[:, :h] - leverage * codes) / (1 - leverage)
 
 
 def choose_ridge(rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int = 0) -> float:

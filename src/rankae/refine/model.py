@@ -28,7 +28,7 @@ from rankae.refine.shortlist import Shortlist
 from rankae.refine.words_network import NetworkPart
 
 # Rows that are read at a time: bounds the memory of codes and shortlists.
-_BLOCK = 2048
+_BLOCK = 8192
 _MANY = 256  # rows that are shared out among threads as blocks; fewer share out every step, and one row none
 _PARTS: dict[str, Any] = {part.name: part for part in (CodePart, NetworkPart, Neighbours, Rankers)}
 

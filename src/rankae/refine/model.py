@@ -77,7 +77,7 @@ def closeness(votes: Reading | None, shortlist: Shortlist) -> tuple[np.ndarray, 
     """`closest` and `nearest` of `Opinions`."""
     if not isinstance(votes, VoteReading):
         return np.zeros(len(shortlist.columns), dtype=np.float32), np.zeros(len(shortlist), dtype=np.float32)
-    return shortlist.values_of(votes.closest), votes.nearest
+    return shortlist.values_among(votes.named, votes.closest), votes.nearest
 
 
 @dataclass

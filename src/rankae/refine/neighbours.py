@@ -18,6 +18,7 @@ from rankae.network.kernels.threads import across_threads
 from rankae.network.table import RaggedTable
 from rankae.refine.nearest_rows import nearest_rows
 from rankae.refine.readings import SparseReading
+from rankae.refine.shortlist import Shortlist
 
 
 class VoteReading(SparseReading):
@@ -27,12 +28,13 @@ class VoteReading(SparseReading):
     nearest : for each row, the cosine of the nearest training row.
     """
 
-    def __init__(self, votes: sp.csr_matrix, closest: sp.csr_matrix, nearest: np.ndarray) -> None:
-        super().__init__(votes)
+    def __init__(self, named: Shortlist, votes: np.ndarray, closest: np.ndarray, nearest: np.ndarray) -> None:
+        super().__init__(named, votes)
         self.closest, self.nearest = closest, nearest
 
     def taken(self, rows: np.ndarray) -> VoteReading:
-        return VoteReading(self.values[rows], self.closest[rows], self.nearest[rows])
+        entries = self.named.entries_of(rows)
+        return VoteReading(self.named.taken(rows), self.values[entries], self.closest[entries], self.nearest[rows])
 
 
 @njit(cache=True, nogil=True)
@@ -89,14 +91,8 @@ class Neighbours:
         votes, closest = np.empty(room, dtype=np.float32), np.empty(room, dtype=np.float32)
         of_rows = self.labels.indptr, self.labels.indices, self.labels.shape[1]
         _vote(found, cosine, *of_rows, np.float32(self.count), starts, columns, votes, closest)
-        used, shape = starts[-1], (len(found), self.labels.shape[1])
-
-        def of_labels(values: np.ndarray) -> sp.csr_matrix:
-            matrix = sp.csr_matrix((values[:used], columns[:used], starts), shape=shape)
-            matrix.has_sorted_indices = True  # scipy would look for itself
-            return matrix
-
-        return VoteReading(of_labels(votes), of_labels(closest), cosine[:, 0])
+        used = starts[-1]
+        return VoteReading(Shortlist(starts, columns[:used]), votes[:used], closest[:used], cosine[:, 0])
 
     def nearest(self, rows: sp.csr_matrix, honest: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """The nearest training rows, nearest first, and their cosines: rows x count, padded with -1 and 0."""

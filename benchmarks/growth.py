@@ -235,7 +235,9 @@ def _text(facts: dict[str, Any]) -> str:
         out += [
             "",
             f"What the shortlist costs in accuracy: {how['epochs']} epochs with it and without, mean of {how['seeds']} "
-            f"seed(s), {how['threads']} thread(s); at most {MOST_LOST} points of P@1 may be lost.",
+            f"seed(s), {how['threads']} thread(s); at most {MOST_LOST} points of P@1 may be lost. The two differ in "
+            "more than the labels that a step looks at: with a shortlist D starts at zero and Adam steps only the rows "
+            "that a step has looked at. What is gained or lost is the sum of these.",
             "",
             "| data | labels | shortlist | P@1 / P@3 / P@5 | P@1 lost | training, s |",
             "|---|---|---|---|---|---|",

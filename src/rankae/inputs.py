@@ -156,11 +156,17 @@ def _sorted_names(names: Iterable[Hashable]) -> list[Hashable]:
 
 def unit_rows(rows: sp.csr_matrix) -> sp.csr_matrix:
     """Rows of length 1 with sorted columns, float32; the matrix itself if it is so already."""
+    from rankae.data.unit_length import have_unit_length  # numba takes a while to import
+
+    if (
+        rows.dtype == np.float32
+        and rows.has_sorted_indices
+        and have_unit_length(rows.indptr, rows.data, _LENGTH_TOLERANCE)
+    ):
+        return rows
     sizes = np.diff(rows.indptr)
     filled = sizes > 0
     lengths = np.sqrt(np.add.reduceat(np.square(rows.data, dtype=np.float64), rows.indptr[:-1][filled]))
-    if rows.has_sorted_indices and rows.dtype == np.float32 and np.all(np.abs(lengths - 1) < _LENGTH_TOLERANCE):
-        return rows
     data = (rows.data / np.repeat(np.where(lengths > 0, lengths, 1), sizes[filled])).astype(np.float32)
     scaled = sp.csr_matrix((data, rows.indices.copy(), rows.indptr), shape=rows.shape)
     scaled.sort_indices()

@@ -97,7 +97,8 @@ def test_neighbours_are_the_rows_of_largest_cosine_and_not_the_row_itself(data):
         nearest = np.argsort(-similarity, axis=1)[:, :5]
         weight = np.take_along_axis(similarity, nearest, axis=1)
         votes = np.stack([w @ labels[n].toarray() for w, n in zip(weight, nearest, strict=True)]) / 5
-        found = part.read(rows, honest=honest).values
+        read = part.read(rows, honest=honest)
+        found = read.named.matrix(read.values, labels.shape[1])
         np.testing.assert_allclose(found.toarray(), votes, atol=1e-5)
         assert all(np.all(np.diff(found[i].indices) > 0) for i in range(200))
 
@@ -138,6 +139,10 @@ def test_rows_in_blocks_get_the_answers_that_they_get_together(data, monkeypatch
     right = seen.shortlist.values_of(labels)
     parts.combiner = Combiner.train(seen.shortlist, seen.evidence(parts.label_counts), right, most_steps=50)
     columns, scores = parts.top(rows, 4)
+    for i in range(5):  # one row is read by loops of its own
+        found, found_scores = parts.top(rows[i], 4)
+        np.testing.assert_array_equal(found[0], columns[i])
+        np.testing.assert_allclose(found_scores[0], scores[i], rtol=1e-5, atol=1e-5)
     monkeypatch.setattr(model, "_BLOCK", 30)
     monkeypatch.setattr(model, "_MANY", 1)
     with limited_to(threads):
@@ -181,7 +186,8 @@ def test_small_postings_vote_almost_alike(data, precision):
 
 
 def test_sparse_reading_pads_what_it_cannot_fill():
-    reading = SparseReading(sp.csr_matrix(np.array([[0, 3, 1], [0, 0, 0]], dtype=np.float32)))
+    named = Shortlist(np.array([0, 2, 2]), np.array([1, 2], np.int32))
+    reading = SparseReading(named, np.array([3, 1], np.float32))
     assert reading.propose(3).tolist() == [[1, 2, -1], [-1, -1, -1]]
 
 
@@ -308,10 +314,11 @@ def test_the_closest_row_that_carries_a_label_is_told():
     rows = sp.csr_matrix(np.array([[1, 0], [0.8, 0.6], [0, 1]], dtype=np.float32))
     labels = sp.csr_matrix(np.array([[1, 0], [1, 1], [0, 1]], dtype=np.float32))
     read = Neighbours(rows, labels, count=3).read(rows[:1])
-    assert read.closest.toarray()[0] == pytest.approx([1.0, 0.8])
-    assert read.values.toarray()[0] == pytest.approx([1.8 / 3, 0.8 / 3])
+    assert read.named.columns.tolist() == [0, 1]
+    assert read.closest == pytest.approx([1.0, 0.8])
+    assert read.values == pytest.approx([1.8 / 3, 0.8 / 3])
     honest = Neighbours(rows, labels, count=3).read(rows, honest=True)
-    assert honest.taken(np.array([2])).closest.toarray()[0] == pytest.approx([0.6, 0.6])
+    assert honest.taken(np.array([2])).closest == pytest.approx([0.6, 0.6])
 
 
 def test_easy_negatives_are_drawn_by_the_root_of_frequency():

@@ -14,6 +14,7 @@ import torch
 from numba import njit
 
 from rankae.network.kernels.inner_products import dot
+from rankae.network.kernels.reached import reached
 from rankae.network.kernels.threads import across_threads
 from rankae.network.table import Table, as_table
 
@@ -23,7 +24,7 @@ _MANY = 2 * _LABELS  # labels from which it pays to order them
 _ENOUGH = 64  # rows that repay finding the lengths, which costs as much as one row does
 _ROUNDING = np.float32(1e-5)
 _FEW = 3  # rows for which one pass over the table each is faster than the calls that a matrix product takes
-LANES = 64  # scores that are compared at a time with the k-th best so far
+_LANES = 128  # groups of labels whose best scores tell what the k-th best reaches
 
 
 @njit(cache=True, nogil=True)
@@ -48,27 +49,19 @@ def _sift_down(scores, labels, root, size):
     scores[root], labels[root] = score, label
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def any_above(values, start, floor):
-    """Whether any of LANES values from `start` on is above the floor."""
-    above, some = False, values[start : start + LANES]  # of a slice LLVM compares eight at a time
-    for j in range(len(some)):
-        above |= some[j] > floor
-    return above
-
-
 @njit(cache=True, nogil=True)
 def _offer(first, last, starts, block, rows, columns, scores, labels):
     """Show a block of scores to the heaps of its rows; the root of a heap is the worst of the k best so far."""
     width, k = block.shape[1], scores.shape[1]
+    lanes = np.empty(_LANES, np.float32)
     for i in range(first, last):
         row, best, label = block[i], scores[rows[i]], labels[rows[i]]
-        for start in range(0, width, LANES):
-            below = np.nextafter(best[0], -np.float32(np.inf))  # an equal score may belong to an earlier column
-            if start + LANES <= width and not any_above(row, start, below):
+        floor = max(reached(row, k, lanes), best[0])
+        for lane in range(min(width, _LANES)):
+            if lanes[lane] < floor:
                 continue
-            for j in range(start, min(width, start + LANES)):
-                if _worse(best[0], label[0], row[j], columns[j]):
+            for j in range(lane, width, _LANES):
+                if row[j] >= floor and _worse(best[0], label[0], row[j], columns[j]):
                     best[0], label[0] = row[j], columns[j]
                     _sift_down(best, label, 0, k)
 

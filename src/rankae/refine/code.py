@@ -15,11 +15,13 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 import torch
+from numba import njit
 from torch import Tensor, nn
 
 from rankae.errors import ModelFileError
 from rankae.losses.smooth_ranking import smooth_ranking_loss
 from rankae.metrics import precisions
+from rankae.network.kernels.inner_products import dot
 from rankae.network.kernels.sparse_product import sparse_product
 from rankae.network.label_index import ExactIndex
 from rankae.progress import track
@@ -30,6 +32,25 @@ from rankae.training.warm_start import WarmStart
 # Ridge scores lie within 0 and 1; a ranking loss wants them several units apart.
 _TEMPERATURE = 12.0
 _MOST_CHECKED = 2000  # rows on which epochs are compared
+_FEW = 3  # codes for which a loop is faster than the calls that a matrix product takes
+
+
+def _with_residual(codes: np.ndarray, W: np.ndarray, b: np.ndarray, U: np.ndarray) -> np.ndarray:
+    """z + R(z), by torch, whose threads are the user's; numpy's library has threads of its own."""
+    z = torch.from_numpy(codes)
+    hidden = torch.addmm(torch.from_numpy(b), z, torch.from_numpy(W).T).relu_()
+    return torch.addmm(z, hidden, torch.from_numpy(U).T).numpy()
+
+
+@njit(cache=True, nogil=True)
+def _with_residual_of_few(codes, W, b, U):
+    out, hidden = np.empty_like(codes), np.empty_like(b)
+    for i in range(len(codes)):
+        for j in range(len(b)):
+            hidden[j] = max(dot(codes[i], W[j]) + b[j], np.float32(0))
+        for c in range(len(U)):
+            out[i, c] = codes[i, c] + dot(hidden, U[c])
+    return out
 
 
 class CodePart:
@@ -69,10 +90,8 @@ class CodePart:
 
     def read_codes(self, codes: np.ndarray) -> CodeReading:
         if self.residual:
-            # By torch, whose threads are the user's; numpy's library has threads of its own.
-            W, b, U = (torch.from_numpy(self.residual[name]) for name in ("in", "in_bias", "out"))
-            z = torch.from_numpy(codes)
-            codes = torch.addmm(z, torch.addmm(b, z, W.T).relu_(), U.T).numpy()
+            W, b, U = (self.residual[name] for name in ("in", "in_bias", "out"))
+            codes = _with_residual_of_few(codes, W, b, U) if len(codes) <= _FEW else _with_residual(codes, W, b, U)
         return CodeReading(codes, self.label_table, self.bias, self.index)
 
     def tuned(

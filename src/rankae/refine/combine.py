@@ -21,7 +21,7 @@ from rankae.refine.shortlist import Shortlist
 from rankae.training.schedule import learning_rate_factor
 
 _LEAST_DEVIATION = np.float32(1e-4)  # what varied less in training must not rule rows where it does
-_AT_A_TIME = 4  # pieces of evidence that are added to the hidden layer in one pass over it
+_MOST_EVIDENCE = 12  # of four parts there are 11 pieces; with a fixed number, one pass over the hidden layer takes all
 
 
 def evidence(
@@ -62,7 +62,7 @@ class Combiner:
         # would then have no digits left for the others.
         digits = np.float32 if self.weights["deviation"].min() >= _LEAST_DEVIATION else np.float64
         own = {name: value.astype(digits) for name, value in self.weights.items()}
-        B = np.zeros((-(-len(own["a"]) // _AT_A_TIME) * _AT_A_TIME, len(own["b"])), digits)
+        B = np.zeros((_MOST_EVIDENCE, len(own["b"])), digits)
         B[: len(own["a"])] = own["B"].T
         self._own = own["mean"], 1 / own["deviation"], own["a"], B, own["b"], own["c"], digits(own["d"])
 
@@ -137,16 +137,35 @@ class Combiner:
     ) -> np.ndarray:
         """`scores` of the `evidence` of these opinions, in one loop that holds the evidence of one entry at a time."""
         out = np.empty(len(shortlist.columns), dtype=np.float32)
-        asked = shortlist.starts, shortlist.columns, np.stack(opinions), closest, label_counts, nearest
+        frequency = np.log1p(label_counts[shortlist.columns], dtype=np.float32)
+        asked = shortlist.starts, np.stack(opinions), closest, frequency, nearest
         across_threads(_judge, *asked, *self._own, out)
         return out
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _judge(first, last, starts, columns, said, closest, label_counts, nearest, mean, units, a, B, b, c, d, out):
-    parts, zero = len(said), d - d
-    best, hidden = np.empty(parts, np.float32), np.empty_like(b)
-    u = np.zeros(len(B), B.dtype)
+def _score(u, a, B, b, c, d):
+    total = d
+    for f in range(len(a)):
+        total += a[f] * u[f]
+    u0, u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11 = (
+        u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11],
+    )  # fmt: skip
+    B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11 = (
+        B[0], B[1], B[2], B[3], B[4], B[5], B[6], B[7], B[8], B[9], B[10], B[11],
+    )  # fmt: skip
+    zero = d - d
+    for j in range(len(b)):
+        hidden = b[j] + B0[j] * u0 + B1[j] * u1 + B2[j] * u2 + B3[j] * u3 + B4[j] * u4 + B5[j] * u5
+        hidden += B6[j] * u6 + B7[j] * u7 + B8[j] * u8 + B9[j] * u9 + B10[j] * u10 + B11[j] * u11
+        total += c[j] * max(hidden, zero)
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _judge(first, last, starts, said, closest, frequency, nearest, mean, units, a, B, b, c, d, out):
+    parts = len(said)
+    best, u = np.empty(parts, np.float32), np.zeros(len(B), B.dtype)
     for i in range(first, last):
         for p in range(parts):
             best[p] = -np.inf
@@ -155,18 +174,7 @@ def _judge(first, last, starts, columns, said, closest, label_counts, nearest, m
         for t in range(starts[i], starts[i + 1]):
             for p in range(parts):
                 u[2 * p], u[2 * p + 1] = said[p, t], said[p, t] - best[p]
-            u[2 * parts], u[2 * parts + 1] = np.log1p(label_counts[columns[t]]), nearest[i]
-            u[2 * parts + 2] = closest[t]
-            total = d
+            u[2 * parts], u[2 * parts + 1], u[2 * parts + 2] = frequency[t], nearest[i], closest[t]
             for f in range(len(a)):
                 u[f] = (u[f] - mean[f]) * units[f]
-                total += a[f] * u[f]
-            hidden[:] = b
-            for f in range(0, len(B), _AT_A_TIME):
-                u0, u1, u2, u3 = u[f], u[f + 1], u[f + 2], u[f + 3]
-                B0, B1, B2, B3 = B[f], B[f + 1], B[f + 2], B[f + 3]
-                for j in range(len(hidden)):
-                    hidden[j] += B0[j] * u0 + B1[j] * u1 + B2[j] * u2 + B3[j] * u3
-            for j in range(len(hidden)):
-                total += c[j] * max(hidden[j], zero)
-            out[t] = total
+            out[t] = _score(u, a, B, b, c, d)

@@ -28,7 +28,7 @@ from rankae.refine.shortlist import Shortlist
 from rankae.refine.words_network import NetworkPart
 
 # Rows that are read at a time: bounds the memory of codes and shortlists.
-_BLOCK = 2048
+_BLOCK = 8192
 _MANY = 256  # rows that are shared out among threads as blocks; fewer share out every step, and one row none
 _PARTS: dict[str, Any] = {part.name: part for part in (CodePart, NetworkPart, Neighbours, Rankers)}
 
@@ -77,7 +77,7 @@ def closeness(votes: Reading | None, shortlist: Shortlist) -> tuple[np.ndarray, 
     """`closest` and `nearest` of `Opinions`."""
     if not isinstance(votes, VoteReading):
         return np.zeros(len(shortlist.columns), dtype=np.float32), np.zeros(len(shortlist), dtype=np.float32)
-    return shortlist.values_of(votes.closest), votes.nearest
+    return shortlist.values_among(votes.named, votes.closest), votes.nearest
 
 
 @dataclass

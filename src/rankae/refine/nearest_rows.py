@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from rankae.network.kernels.reached import raise_lanes, reached
 from rankae.network.kernels.small_numbers import number
-from rankae.network.top_k import LANES, any_above
 
 _DENSE = 8  # a row whose words have more postings than 1/8 of the training rows is compared with all of them
 # Similarities fall into groups, of which the largest are looked at first: a group takes every 1024th of 16 * 1024 rows.
 _WIDTH, _MEMBERS = 1024, 16
-_LANES_OF_FLOOR = 128  # groups of groups
+_LANES = 128  # groups of groups
 _LEAST = np.finfo(np.float32).tiny  # a row that is nearer than 0 is as near as this
 
 
@@ -48,47 +48,19 @@ def _keep(value, row, found, cosine, filled):
     return min(filled + 1, k)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def _raise(maxima, values):
-    for j in range(len(values)):  # many at a time, which LLVM cannot do for the largest of a slice
-        maxima[j] = values[j] if values[j] > maxima[j] else maxima[j]
-
-
 @njit(cache=True, nogil=True)
-def _reached(maxima, lanes, largest):
-    """What at least k rows reach: the k-th largest of the largest numbers of disjoint groups.
-
-    lanes, largest : room for a number of each group, and for k numbers.
-    """
-    k, filled = len(largest), 0
-    lanes[:], largest[:] = 0, 0
-    for start in range(0, len(maxima), len(lanes)):
-        _raise(lanes, maxima[start : start + len(lanes)])
-    for most in lanes:
-        if most > largest[k - 1]:
-            place = min(filled, k - 1)
-            while place > 0 and largest[place - 1] < most:
-                largest[place] = largest[place - 1]
-                place -= 1
-            largest[place] = most
-            filled = min(filled + 1, k)
-    return largest[k - 1]
-
-
-@njit(cache=True, nogil=True)
-def _keep_largest(similarity, maxima, lanes, largest, found, cosine):
+def _keep_largest(similarity, maxima, lanes, found, cosine):
     """Keep the rows of largest similarity above 0; gives whether one was left out that is as near as the last."""
     maxima[:] = 0
     for start in range(0, len(similarity), _WIDTH):
         group = start // (_WIDTH * _MEMBERS) * _WIDTH
-        _raise(maxima[group : group + _WIDTH], similarity[start : start + _WIDTH])
-    floor = max(_reached(maxima, lanes, largest), _LEAST)
-    below = np.nextafter(floor, np.float32(0))  # what is as near is looked at, too
+        raise_lanes(maxima[group : group + _WIDTH], similarity[start : start + _WIDTH])
     k, filled, left_out = len(found), 0, False
-    for block in range(0, len(maxima), LANES):
-        if not any_above(maxima, block, below):
+    floor = max(reached(maxima, k, lanes), _LEAST)
+    for lane in range(len(lanes)):
+        if lanes[lane] < floor:
             continue
-        for group in range(block, block + LANES):
+        for group in range(lane, len(maxima), len(lanes)):
             if maxima[group] < floor:
                 continue
             begin = group // _WIDTH * (_WIDTH * _MEMBERS) + group % _WIDTH
@@ -101,7 +73,6 @@ def _keep_largest(similarity, maxima, lanes, largest, found, cosine):
                     filled = _keep(value, row, found, cosine, filled)
                     if filled == k:
                         floor = cosine[k - 1]
-                        below = np.nextafter(floor, np.float32(0))
                         left_out = pushed_out == floor
     _order_equals(found, cosine)
     return left_out
@@ -143,10 +114,9 @@ def nearest_rows(
     rows, skip_self, found, cosine,
 ):  # fmt: skip
     """Add up the postings of each row's words, then keep the k rows with the largest sums, nearest first."""
-    padded, span = -(-rows // LANES) * LANES, _WIDTH * _MEMBERS
-    similarity, touched = np.zeros(padded, np.float32), np.empty(rows // _DENSE + 1, np.int32)
-    maxima, lanes = np.empty(-(-rows // span) * _WIDTH, np.float32), np.empty(_LANES_OF_FLOOR, np.float32)
-    largest = np.empty(found.shape[1], np.float32)
+    span = _WIDTH * _MEMBERS
+    similarity, touched = np.zeros(rows, np.float32), np.empty(rows // _DENSE + 1, np.int32)
+    maxima, lanes = np.empty(-(-rows // span) * _WIDTH, np.float32), np.empty(_LANES, np.float32)
     for i in range(first, last):
         postings = 0
         for t in range(starts[i], starts[i + 1]):
@@ -163,7 +133,7 @@ def nearest_rows(
         if skip_self:
             similarity[i] = 0
         if dense:
-            if _keep_largest(similarity, maxima, lanes, largest, found[i], cosine[i]):
+            if _keep_largest(similarity, maxima, lanes, found[i], cosine[i]):
                 _settle_ties(similarity, words[starts[i] : starts[i + 1]], post_starts, post_rows, found[i], cosine[i])
             similarity[:] = 0
         else:

@@ -18,6 +18,7 @@ from rankae.network.kernels.threads import across_threads
 from rankae.network.table import RaggedTable
 from rankae.refine.nearest_rows import nearest_rows
 from rankae.refine.readings import SparseReading
+from rankae.refine.shortlist import Shortlist
 
 
 class VoteReading(SparseReading):
@@ -27,12 +28,13 @@ class VoteReading(SparseReading):
     nearest : for each row, the cosine of the nearest training row.
     """
 
-    def __init__(self, votes: sp.csr_matrix, closest: sp.csr_matrix, nearest: np.ndarray) -> None:
-        super().__init__(votes)
+    def __init__(self, named: Shortlist, votes: np.ndarray, closest: np.ndarray, nearest: np.ndarray) -> None:
+        super().__init__(named, votes)
         self.closest, self.nearest = closest, nearest
 
     def taken(self, rows: np.ndarray) -> VoteReading:
-        return VoteReading(self.values[rows], self.closest[rows], self.nearest[rows])
+        entries = self.named.entries_of(rows)
+        return VoteReading(self.named.taken(rows), self.values[entries], self.closest[entries], self.nearest[rows])
 
 
 @njit(cache=True, nogil=True)
@@ -80,6 +82,7 @@ class Neighbours:
     def _set_postings(self, rows: np.ndarray, weights: RaggedTable) -> None:
         self.post_rows, self.post_weights = rows, weights
         self._label_counts = np.diff(self.labels.indptr)
+        self._short_rows: np.ndarray | None = None
 
     def read(self, rows: sp.csr_matrix, honest: bool = False) -> VoteReading:
         """Votes for each row; `honest` says that the rows are the training rows, which must not vote for themselves."""
@@ -92,21 +95,17 @@ class Neighbours:
         votes, closest = np.empty(room, dtype=np.float32), np.empty(room, dtype=np.float32)
         of_rows = self.labels.indptr, self.labels.indices, self.labels.shape[1]
         _vote(found, cosine, *of_rows, np.float32(self.count), starts, columns, votes, closest)
-        used, shape = starts[-1], (len(found), self.labels.shape[1])
-
-        def of_labels(values: np.ndarray) -> sp.csr_matrix:
-            matrix = sp.csr_matrix((values[:used], columns[:used], starts), shape=shape)
-            matrix.has_sorted_indices = True  # scipy would look for itself
-            return matrix
-
-        return VoteReading(of_labels(votes), of_labels(closest), cosine[:, 0])
+        used = starts[-1]
+        return VoteReading(Shortlist(starts, columns[:used]), votes[:used], closest[:used], cosine[:, 0])
 
     def nearest(self, rows: sp.csr_matrix, honest: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """The nearest training rows, nearest first, and their cosines: rows x count, padded with -1 and 0."""
         found = np.full((rows.shape[0], self.count), -1, dtype=np.int32)
         cosine = np.zeros((rows.shape[0], self.count), dtype=np.float32)
         weights, known = self.post_weights, self.labels.shape[0]
-        postings = weights.starts, self.post_rows, weights.stored, weights.scales
+        if self._short_rows is None:  # postings come from memory, so fewer bytes of them take less time
+            self._short_rows = self.post_rows.astype(np.uint16, copy=False) if known <= 2**16 else self.post_rows
+        postings = weights.starts, self._short_rows, weights.stored, weights.scales
         across_threads(nearest_rows, rows.indptr, rows.indices, rows.data, *postings, known, honest, found, cosine)
         return found, cosine
 

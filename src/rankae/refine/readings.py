@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-import scipy.sparse as sp
 
 from rankae.network.kernels.inner_products import inner_products
-from rankae.network.kernels.keep_largest import keep_largest
 from rankae.network.label_index import ExactIndex, LabelIndex
 from rankae.network.table import Table
 from rankae.refine.shortlist import Shortlist
@@ -46,13 +44,13 @@ class CodeReading:
 
 
 class SparseReading:
-    """Scores that are 0 for all but a few labels of a row."""
+    """Scores that are 0 for all but a few labels of a row: `values` are those of the entries of `named`."""
 
-    def __init__(self, values: sp.csr_matrix) -> None:
-        self.values = values
+    def __init__(self, named: Shortlist, values: np.ndarray) -> None:
+        self.named, self.values = named, values
 
     def propose(self, k: int) -> np.ndarray:
-        return keep_largest(self.values.indptr, self.values.indices, self.values.data, k)[0]
+        return self.named.best(self.values, k)[0]
 
     def scores(self, shortlist: Shortlist) -> np.ndarray:
-        return shortlist.values_of(self.values)
+        return shortlist.values_among(self.named, self.values)

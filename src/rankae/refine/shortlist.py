@@ -69,8 +69,12 @@ class Shortlist:
     def values_of(self, matrix: sp.csr_matrix) -> np.ndarray:
         """What a sparse rows x labels matrix holds at each entry; 0 where it holds nothing."""
         matrix = matrix if matrix.has_sorted_indices else matrix.sorted_indices()
+        return self.values_among(Shortlist(matrix.indptr, matrix.indices), matrix.data)
+
+    def values_among(self, others: Shortlist, values: np.ndarray) -> np.ndarray:
+        """For each entry, the value of the same entry of another shortlist of these rows; 0 where it has none."""
         out = np.empty(len(self.columns), dtype=np.float32)
-        across_threads(_look_up, self.starts, self.columns, matrix.indptr, matrix.indices, matrix.data, out)
+        across_threads(_look_up, self.starts, self.columns, others.starts, others.columns, values, out)
         return out
 
     def best(self, scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

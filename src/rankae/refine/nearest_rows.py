@@ -117,15 +117,24 @@ def nearest_rows(
     span = _WIDTH * _MEMBERS
     similarity, touched = np.zeros(rows, np.float32), np.empty(rows // _DENSE + 1, np.int32)
     maxima, lanes = np.empty(-(-rows // span) * _WIDTH, np.float32), np.empty(_LANES, np.float32)
+    longest = 0
     for i in range(first, last):
-        postings = 0
+        longest = max(longest, starts[i + 1] - starts[i])
+    followed = np.empty(longest, np.int64)  # the tokens of a row whose words have postings
+    for i in range(first, last):
+        postings, tokens = 0, 0
         for t in range(starts[i], starts[i + 1]):
-            postings += post_starts[words[t] + 1] - post_starts[words[t]]
+            word = np.uint64(words[t])
+            size = post_starts[word + np.uint64(1)] - post_starts[word]
+            postings += size
+            followed[tokens] = t
+            tokens += size > 0
         dense, count = postings * _DENSE > rows, 0
-        for t in range(starts[i], starts[i + 1]):
-            start, stop, weight = post_starts[words[t]], post_starts[words[t] + 1], weights[t]
+        for t in followed[:tokens]:
+            word = np.uint64(words[t])
+            start, stop, weight = post_starts[word], post_starts[word + np.uint64(1)], weights[t]
             if len(post_scales) > 0:
-                weight *= post_scales[words[t]]
+                weight *= post_scales[word]
             if dense:
                 _add_postings(similarity, weight, start, stop, post_rows, post_weights)
             else:

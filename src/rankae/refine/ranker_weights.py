@@ -221,6 +221,8 @@ class RankerWeights:
             across_threads(_judge, *asked, *vectors, self.before, self.vocabulary, out)
         else:
             starts, places = _by_label(shortlist.columns, len(self.biases))
+            if self.vocabulary <= 2**16:  # labels read rows from memory: fewer bytes of them take less time
+                tokens = rows.indptr, rows.indices.astype(np.uint16), rows.data
             across_threads(_judge_labels, starts, places, shortlist.rows, *tokens, *vectors, self.vocabulary, out)
         return out
 

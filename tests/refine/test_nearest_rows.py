@@ -45,3 +45,18 @@ def test_rows_that_are_equally_near_come_in_their_order() -> None:
     found, cosine = part.nearest(sp.csr_matrix(np.ones((1, 1), np.float32)))
     assert found.tolist() == [[5, 1029, 17_000, 39_000, 0, 1]]
     assert cosine.tolist() == [[2, 2, 2, 2, 1, 1]]
+
+
+@pytest.mark.parametrize("honest", [False, True])
+def test_dense_rows_are_compared_with_all_others(honest: bool) -> None:
+    rows = some_rows(700, 30, 0.9, 0)
+    asked = rows if honest else some_rows(300, 30, 0.9, 1)
+    part = Neighbours(rows, sp.csr_matrix(np.ones((700, 1), dtype=np.float32)))
+    found, cosine = part.nearest(asked, honest)
+    exact = (asked @ rows.T).toarray()
+    if honest:
+        np.fill_diagonal(exact, 0)
+    np.testing.assert_allclose(cosine, np.maximum(-np.sort(-exact, axis=1)[:, :20], 0), atol=1e-5)
+    np.testing.assert_allclose(np.take_along_axis(exact, found, axis=1), cosine, atol=1e-5)
+    again = Neighbours.from_state(*part.state())
+    np.testing.assert_array_equal(again.nearest(asked, honest)[0], found)

@@ -155,7 +155,7 @@ def test_of_neighbours_that_are_equally_near_those_with_the_earlier_words_count(
     rows = sp.csr_matrix(np.eye(3, dtype=np.float32)[[2, 2, 1, 1, 0, 0]])
     labels = sp.csr_matrix(np.eye(6, dtype=np.float32))
     asked = sp.csr_matrix(np.array([[0, 1, 1], [1, 1, 1], [0, 0, 0]], dtype=np.float32))
-    part = Neighbours(rows, labels, count=3)
+    part = Neighbours(rows, labels, count=3, most_rows=3000)
     assert part.nearest(asked)[0].tolist() == [[2, 3, 0], [4, 5, 2], [-1, -1, -1]]
 
 

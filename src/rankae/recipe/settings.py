@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from rankae.errors import RankaeError
 from rankae.recipe.notes import Training
+from rankae.refine.neighbours import is_dense
 from rankae.training.warm_start import choose_ridge
 
 # Multiplications that a part of the recipe may cost before it is left out: about a minute of one core.
@@ -130,8 +131,9 @@ def resolved(settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matri
     )
     proposed = choose("proposed", enough_proposed(labels, settings.effort), f"{L} labels, {settings.effort} effort")
     low, many = settings.effort == "low", L > _MANY_LABELS
-    dense = row_length > 0.5 * words
-    neighbours = choose("neighbours", not dense, "features are dense" if dense else "features are sparse")
+    dense = is_dense(rows)
+    affordable = not dense or float(n) * n * words < AFFORDABLE
+    neighbours = choose("neighbours", affordable, f"features are {'dense' if dense else 'sparse'}")
     support = choose("code_support", (20 if low else 5) if many else 1, f"{L} labels, {settings.effort} effort")
     common = common_labels(labels, support, neighbours)
     tuning_epochs = choose("tuning_epochs", (3 if low else 5) if many else 10, f"{L} labels, {settings.effort} effort")

@@ -150,6 +150,16 @@ def nearest_rows(
 
 
 @njit(cache=True, nogil=True)
+def keep_nearest(first, last, starts, similarities, found, cosine):
+    """As `nearest_rows`, where the similarities to all training rows are there already, rows x training rows."""
+    rows = similarities.shape[1]
+    maxima = np.empty(-(-rows // (_WIDTH * _MEMBERS)) * _WIDTH, np.float32)
+    lanes = np.empty(_LANES, np.float32)
+    for i in range(first, last):
+        _keep_largest(similarities[i], maxima, lanes, found[i], cosine[i])
+
+
+@njit(cache=True, nogil=True)
 def _keep_touched(similarity, touched, found, cosine):
     """Keep the nearest of some rows, and forget all similarities."""
     floor, filled = np.float32(0), 0

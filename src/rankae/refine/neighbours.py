@@ -10,15 +10,25 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 from numba import njit
 
 from rankae.errors import ModelFileError
 from rankae.model_file import pack_csr, unpack_csr
 from rankae.network.kernels.threads import across_threads
 from rankae.network.table import RaggedTable
-from rankae.refine.nearest_rows import nearest_rows
+from rankae.refine.nearest_rows import keep_nearest, nearest_rows
 from rankae.refine.readings import SparseReading
 from rankae.refine.shortlist import Shortlist
+
+_MOST_ROWS = 3000
+_EVERY_ROW = 2**31 - 1  # `most_rows` where rows are dense
+_DENSE = 0.3  # of the features of a row are not 0
+_AT_ONCE = 256  # rows whose similarities to all training rows are held in memory
+
+
+def is_dense(rows: sp.csr_matrix) -> bool:
+    return rows.nnz > _DENSE * rows.shape[0] * rows.shape[1]
 
 
 class VoteReading(SparseReading):
@@ -65,12 +75,17 @@ def _vote(found, cosine, label_starts, label_columns, labels, count, starts, col
 class Neighbours:
     """Votes of the nearest training rows, by the cosine of their weighted words.
 
-    A word that occurs in more rows than `most_rows` is not followed: it says little and costs most.
+    A word that occurs in more rows than `most_rows` is not followed: it says little and costs most. Where rows are
+    dense that does not hold: all features are followed, by matrix products instead of postings.
     """
 
     name = "neighbours"
 
-    def __init__(self, rows: sp.csr_matrix, labels: sp.csr_matrix, count: int = 20, most_rows: int = 3000) -> None:
+    def __init__(
+        self, rows: sp.csr_matrix, labels: sp.csr_matrix, count: int = 20, most_rows: int | None = None
+    ) -> None:
+        if most_rows is None:
+            most_rows = _EVERY_ROW if is_dense(rows) else _MOST_ROWS
         self.count, self.most_rows = count, most_rows
         self.labels = labels
         postings = rows.tocsc()
@@ -83,6 +98,7 @@ class Neighbours:
         self.post_rows, self.post_weights = rows, weights
         self._label_counts = np.diff(self.labels.indptr)
         self._short_rows: np.ndarray | None = None
+        self._table: torch.Tensor | None = None
 
     def read(self, rows: sp.csr_matrix, honest: bool = False) -> VoteReading:
         """Votes for each row; `honest` says that the rows are the training rows, which must not vote for themselves."""
@@ -103,11 +119,27 @@ class Neighbours:
         found = np.full((rows.shape[0], self.count), -1, dtype=np.int32)
         cosine = np.zeros((rows.shape[0], self.count), dtype=np.float32)
         weights, known = self.post_weights, self.labels.shape[0]
+        if self.most_rows == _EVERY_ROW:
+            self._compare_with_all(rows, honest, found, cosine)
+            return found, cosine
         if self._short_rows is None:  # postings come from memory, so fewer bytes of them take less time
             self._short_rows = self.post_rows.astype(np.uint16, copy=False) if known <= 2**16 else self.post_rows
         postings = weights.starts, self._short_rows, weights.stored, weights.scales
         across_threads(nearest_rows, rows.indptr, rows.indices, rows.data, *postings, known, honest, found, cosine)
         return found, cosine
+
+    def _compare_with_all(self, rows: sp.csr_matrix, honest: bool, found: np.ndarray, cosine: np.ndarray) -> None:
+        if self._table is None:
+            weights, shape = self.post_weights, (self.labels.shape[0], self.shape[0])
+            postings = sp.csc_matrix((np.asarray(weights), self.post_rows, weights.starts), shape=shape)
+            self._table = torch.from_numpy(np.ascontiguousarray(postings.toarray(), dtype=np.float32))
+        for start in range(0, rows.shape[0], _AT_ONCE):
+            block = slice(start, start + _AT_ONCE)
+            similarities = (torch.from_numpy(rows[block].toarray()) @ self._table.T).numpy()
+            every = np.arange(len(similarities) + 1)
+            if honest:
+                similarities[every[:-1], start + every[:-1]] = 0
+            across_threads(keep_nearest, every, similarities, found[block], cosine[block])
 
     def proposed_without(self, found: np.ndarray, cosine: np.ndarray, away: np.ndarray, k: int) -> np.ndarray:
         """The k labels with most votes for each row if some training rows, `away` (bool), had no vote."""

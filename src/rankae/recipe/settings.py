@@ -25,7 +25,7 @@ class RecipeSettings:
     """What the recipe can be told; None leaves the choice to the data (see `resolved`).
 
     effort : "low" leaves out what costs more than it gains: half of the code, some proposals, half of the combiners
-        that are averaged, tuning where labels are few, and some of its epochs and labels where they are many.
+        that are averaged, tuning where labels are few, and some of its labels where they are many.
     code_size : h of the closed-form start.
     ridge : lambda of the ridge regression; by default chosen by leave-one-out scores.
     noise_rounds : how often leave-one-out scores correct missing and wrong labels before F and E are fitted again; by
@@ -136,7 +136,7 @@ def resolved(settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matri
     neighbours = choose("neighbours", affordable, f"features are {'dense' if dense else 'sparse'}")
     support = choose("code_support", (20 if low else 5) if many else 1, f"{L} labels, {settings.effort} effort")
     common = common_labels(labels, support, neighbours)
-    tuning_epochs = choose("tuning_epochs", (3 if low else 5) if many else 10, f"{L} labels, {settings.effort} effort")
+    tuning_epochs = choose("tuning_epochs", 5 if many else 10, f"{L} labels")
     tuning_cost = 6.0 * tuning_epochs * n * (L if common is None else len(common)) * h
     tuning = choose(
         "tuning",

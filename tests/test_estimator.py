@@ -127,10 +127,11 @@ def test_bilstm_reads_documents_in_order():
         RankAE("paper", words="bilstm").fit(np.eye(3), np.eye(3))
 
 
-def test_glove_vectors_start_the_words(tmp_path):
+@pytest.mark.parametrize("settings", [{"preset": "paper", "word_size": 4}, {"preset": "default", "network": 1}])
+def test_glove_vectors_start_the_words(tmp_path, settings):
     glove = tmp_path / "glove.txt"
     glove.write_text("".join(f"{word} {' '.join(['0.5'] * 4)}\n" for word in ("red", "apple", "car")))
-    model = RankAE("paper", word_vectors=glove, word_size=4, epochs=1).fit(TEXTS, TAGS)
+    model = RankAE(**settings, word_vectors=glove, epochs=1).fit(TEXTS, TAGS)
     assert model.choices_["word_vectors"].startswith("3 of ")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import fields
 from pathlib import Path
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 
 from rankae.base import LabelRanker, Rows
 from rankae.data.dataset import Dataset
-from rankae.data.glove import starting_vectors
+from rankae.data.glove import starting_vectors, word_directions
 from rankae.data.text import TextFeatures
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.inputs import is_text, labels_among, unit_rows
@@ -55,7 +56,7 @@ class RankAE(LabelRanker):
     margin, balance, reduction, hidden, activation, scores, pooling, direct, shortlist, learning_rate, decay, batch,
         warmup, word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
-    word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file to start word vectors from (preset "paper").
+    word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file to start the word vectors of networks from.
     ngrams, min_df, max_features : of raw text, see `TextFeatures`.
     validation : share of rows held out to keep the best epoch (preset "paper").
     checkpoint : folder in which training notes its progress: every epoch of the preset "paper", every part of the
@@ -225,7 +226,11 @@ class RankAE(LabelRanker):
         settings = self._settings(RecipeSettings)
         training = Training(self.choices_, self.evidence_, self.history_)
         witnesses = None if trusted is None else Trusted(*trusted)
-        parts = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume, witnesses)
+        directions = None
+        if self.word_vectors is not None:
+            directions, known = word_directions(self._words_to_look_up(), self.word_vectors)
+            self._tell_start(known)
+        parts = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume, witnesses, directions)
         self.seconds_, self._threshold = training.seconds, training.threshold
         return parts
 
@@ -336,12 +341,18 @@ class RankAE(LabelRanker):
         """GloVe vectors for the words that have one, small random ones for the others."""
         if self.word_vectors is None:
             return None
+        vectors, known = starting_vectors(self._words_to_look_up(), self.word_vectors, word_size, self._seed)
+        self._tell_start(known)
+        return vectors
+
+    def _words_to_look_up(self) -> Sequence[str]:
         if self.text_ is None:
             raise DataError("word_vectors needs raw text: a feature matrix has no words to look up")
-        words = self.text_.words
-        vectors, known = starting_vectors(words, self.word_vectors, word_size, self._seed)
-        self.choices_["word_vectors"] = f"{known} of {len(words)} words start from {Path(self.word_vectors).name}"
-        return vectors
+        return self.text_.words
+
+    def _tell_start(self, known: int) -> None:
+        file = Path(str(self.word_vectors)).name
+        self.choices_["word_vectors"] = f"{known} of {self.n_features_in_} words start from {file}"
 
     # Prediction and the model file ------------------------------------------------------------------------------
 

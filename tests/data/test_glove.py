@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rankae.data.glove import read_glove, starting_vectors
+from rankae.data.glove import read_glove, starting_vectors, word_directions
 from rankae.errors import DataError
 
 
@@ -51,3 +51,10 @@ def test_vectors_of_another_size_are_refused(tmp_path):
     (tmp_path / "glove.txt").write_text("red 1 2\n")
     with pytest.raises(DataError, match="vectors of 2 numbers: set the size of word vectors to that, not 3"):
         starting_vectors(["red"], tmp_path / "glove.txt", 3, seed=0)
+
+
+def test_pairs_of_words_point_where_their_sum_does(tmp_path):
+    (tmp_path / "glove.txt").write_text("red 3 0\nwine 0 4\n")
+    found, known = word_directions(["red", "red wine", "wine list"], tmp_path / "glove.txt")
+    np.testing.assert_allclose(found, [[1, 0], [0.6, 0.8], [0, 0]])
+    assert known == 2

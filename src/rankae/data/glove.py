@@ -59,6 +59,22 @@ def known_vectors(words: Sequence[str], path: str | Path, size: int) -> tuple[np
     return np.array(places, dtype=np.int64), found, float(vectors.std())
 
 
+def word_directions(words: Sequence[str], path: str | Path) -> tuple[np.ndarray, int]:
+    """A vector of length 1 for each of `words`, float32, and how many have one; 0 for those that the file lacks.
+
+    A pair of words points where the sum of the two does.
+    """
+    names, vectors = read_glove(find_source(path))
+    row = {name: i for i, name in enumerate(names)}
+    found = np.zeros((len(words), vectors.shape[1]), dtype=np.float32)
+    for i, feature in enumerate(words):
+        own = feature.split(" ")
+        if all(word in row for word in own):
+            found[i] = vectors[[row[word] for word in own]].sum(axis=0)
+    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    return found / np.maximum(lengths, np.finfo(np.float32).tiny), int((lengths > 0).sum())
+
+
 def starting_vectors(words: Sequence[str], path: str | Path, size: int, seed: int) -> tuple[np.ndarray, int]:
     """A vector for each of `words` (float32), and how many of them are the file's.
 

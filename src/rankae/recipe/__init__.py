@@ -9,6 +9,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import scipy.sparse as sp
 
 from rankae.recipe.evidence import parts_that_help, train_combiner
@@ -30,22 +31,25 @@ def train_recipe(
     checkpoint_dir: str | Path | None = None,
     resume: bool = False,
     trusted: Trusted | None = None,
+    directions: np.ndarray | None = None,
 ) -> Parts:
     """Train the default model; with `resume`, parts that `checkpoint_dir` holds are not trained again.
 
-    Trusted rows, if there are any, take the place of the held-out rows.
+    Trusted rows, if there are any, take the place of the held-out rows. The networks' word vectors start from the
+    directions of words, words x dimensions, if there are any.
     """
     witnesses = [] if trusted is None else [trusted.rows.nnz, trusted.labels.nnz]
-    shape = [*rows.shape, *labels.shape, rows.nnz, labels.nnz, *witnesses]
+    known = 0 if directions is None else int(np.count_nonzero(directions))
+    shape = [*rows.shape, *labels.shape, rows.nnz, labels.nnz, *witnesses, known]
     about = {"settings": asdict(settings), "data": shape}
     steps = Steps(checkpoint_dir, about, training.choices, resume)
     if trusted is None:
         settings = resolved(settings, rows, labels, training)
-        fitted = fit_parts(rows, labels, settings, training, steps)
+        fitted = fit_parts(rows, labels, settings, training, steps, directions)
         right = labels[fitted.held]
     else:
         settings = chosen_by_trusted(rows, labels, settings, trusted, training)
-        fitted = fit_parts_once(rows, labels, settings, trusted, training, steps)
+        fitted = fit_parts_once(rows, labels, settings, trusted, training, steps, directions)
         right = trusted.labels[fitted.held]
     parts, opinions = fitted.parts, fitted.opinions
     if opinions is None:
@@ -62,5 +66,5 @@ def train_recipe(
         parts.combiner = train_combiner(opinions.of(kept, len(counts)), right, counts, labels, settings, training)
     training.timed("combiner", began)
     if parts.network is not None:
-        parts.network = whole_network(parts.network, rows, labels, settings, training, steps)
+        parts.network = whole_network(parts.network, rows, labels, settings, training, steps, directions)
     return parts

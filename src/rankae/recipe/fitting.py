@@ -44,9 +44,13 @@ class Fitted:
 
 
 def fit_parts(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: Resolved, training: Training, steps: Steps
-) -> Fitted:
-    """Train the parts that the settings name on `rows`; of the networks, those that the evidence needs."""
+    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: Resolved, training: Training, steps: Steps,
+    directions: np.ndarray | None = None,
+) -> Fitted:  # fmt: skip
+    """Train the parts that the settings name on `rows`; of the networks, those that the evidence needs.
+
+    directions : of words, from which the networks' word vectors start.
+    """
     n, L = labels.shape
     counts = np.bincount(labels.indices, minlength=L).astype(np.float32)
     votes = None
@@ -67,7 +71,9 @@ def fit_parts(
         return Fitted(parts, np.array([], dtype=np.int64), None)
     if votes is not None:
         parts.neighbours = neighbours
-    networks = _held_out_networks(rows, labels, folds, settings, training, steps) if settings.network else []
+    networks = (
+        _held_out_networks(rows, labels, folds, settings, training, steps, directions) if settings.network else []
+    )
     if networks:
         # Each has seen at least four fifths of the rows, so together they are as good an ensemble as any.
         parts.network = NetworkPart([network.members[0] for network in networks], networks[0].settings)
@@ -149,42 +155,42 @@ def closed_form(
 
 def _held_out_networks(
     rows: sp.csr_matrix, labels: sp.csr_matrix, folds: list[np.ndarray], settings: Resolved, training: Training,
-    steps: Steps,
+    steps: Steps, directions: np.ndarray | None,
 ) -> list[NetworkPart]:  # fmt: skip
     """A network that has not seen the rows of each fold."""
     began = time.perf_counter()
     found = []
     for f, held in enumerate(folds):
         rest = np.setdiff1d(np.arange(rows.shape[0]), held)
-        found.append(
-            train_network(rows[rest], labels[rest], f"network {f}", 1, settings.seed, settings, training, steps)
-        )
+        own = rows[rest], labels[rest], f"network {f}", 1, settings.seed
+        found.append(train_network(*own, settings, training, steps, directions))
     training.timed("network", began)
     return found
 
 
 def whole_network(
     held_out: NetworkPart, rows: sp.csr_matrix, labels: sp.csr_matrix, settings: Resolved, training: Training,
-    steps: Steps,
+    steps: Steps, directions: np.ndarray | None,
 ) -> NetworkPart:  # fmt: skip
     """The held-out networks, and as many trained on all rows as are missing from what the settings name."""
     members = list(held_out.members)
     if (missing := settings.network - len(members)) > 0:
         began = time.perf_counter()
-        seed = settings.seed + 1
-        members += train_network(rows, labels, "more networks", missing, seed, settings, training, steps).members
+        own = rows, labels, "more networks", missing, settings.seed + 1
+        members += train_network(*own, settings, training, steps, directions).members
         training.timed("network", began)
     return NetworkPart(members, held_out.settings)
 
 
 def train_network(
     rows: sp.csr_matrix, labels: sp.csr_matrix, step: str, members: int, seed: int, settings: Resolved,
-    training: Training, steps: Steps,
+    training: Training, steps: Steps, directions: np.ndarray | None,
 ) -> NetworkPart:  # fmt: skip
     """A network of so many members; `step` is the name under which it is kept."""
 
     def fit() -> State:
-        return NetworkPart.train(rows, labels, _network_settings(settings, rows), members, seed, training.note).state()
+        how = _network_settings(settings, rows), members, seed, training.note, directions
+        return NetworkPart.train(rows, labels, *how).state()
 
     made, arrays = steps.take(step, fit)
     return NetworkPart.from_state(made, arrays, settings.device)

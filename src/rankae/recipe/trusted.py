@@ -92,7 +92,7 @@ def chosen_by_trusted(
 
 def fit_parts_once(
     rows: sp.csr_matrix, labels: sp.csr_matrix, settings: Resolved, trusted: Trusted, training: Training,
-    steps: Steps,
+    steps: Steps, directions: np.ndarray | None = None,
 ) -> Fitted:  # fmt: skip
     """Train the parts that the settings name on `rows`, and hear what they say of the trusted rows."""
     neighbours = voted = None
@@ -111,8 +111,8 @@ def fit_parts_once(
     parts.neighbours = neighbours
     if settings.network:
         began = time.perf_counter()
-        members, seed = settings.network, settings.seed
-        parts.network = train_network(rows, labels, "network", members, seed, settings, training, steps)
+        own = rows, labels, "network", settings.network, settings.seed
+        parts.network = train_network(*own, settings, training, steps, directions)
         training.timed("network", began)
     if settings.rankers:
         began = time.perf_counter()

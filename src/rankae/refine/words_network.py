@@ -34,6 +34,7 @@ from rankae.training.optimizer import RowAdam
 from rankae.training.schedule import learning_rate_factor
 
 Figures = dict[str, Any]
+_WORD_DEVIATION = 0.1  # of the numbers in a word's vector at the start
 _WORTH_THREADS = 2**27  # products of a batch with D from which on torch's threads are a help
 
 
@@ -74,17 +75,22 @@ class WordsNetwork(nn.Module):
         self.dropout = settings.dropout
 
     @torch.no_grad()
-    def initialise(self, seed: int) -> None:
+    def initialise(self, seed: int, directions: np.ndarray | None = None) -> None:
+        """Draw every parameter; words that have a direction, such as GloVe's, start from a random map of it."""
         generator = torch.Generator().manual_seed(seed)
         C = self.word_vectors.shape[1]
         for parameter, deviation in [
-            (self.word_vectors, 0.1),
+            (self.word_vectors, _WORD_DEVIATION),
             (self.attention.F1, C**-0.5),
             (self.attention.F2, C**-0.5),
             (self.label_vectors, 0.5 * C**-0.5),
         ]:
             if parameter is not None:
                 parameter.copy_(torch.randn(parameter.shape, generator=generator) * deviation)
+        if directions is not None:
+            known = torch.from_numpy(np.flatnonzero(directions.any(axis=1)))
+            channels = torch.randn(directions.shape[1], C, generator=generator) * _WORD_DEVIATION
+            self.word_vectors[known] = (torch.from_numpy(directions)[known] @ channels).to(self.word_vectors.device)
 
     def codes(self, bags: Bags) -> Tensor:
         """x_h = relu(pool(V' * A) + b)."""
@@ -132,13 +138,14 @@ class NetworkPart:
         members: int = 1,
         seed: int = 0,
         on_epoch: Callable[[Figures], None] | None = None,
+        directions: np.ndarray | None = None,
     ) -> Self:
-        """Train `members` networks that differ by their seed."""
+        """Train `members` networks that differ by their seed; see `WordsNetwork.initialise` for `directions`."""
         networks, history = [], []
         with bar("training the network", members * settings.epochs * rows.shape[0]) as progress:
             for member in range(members):
                 network = WordsNetwork(rows.shape[1], labels.shape[1], settings).to(settings.device)
-                network.initialise(seed + 1000 * member)
+                network.initialise(seed + 1000 * member, directions)
 
                 def note(figures: Figures, member: int = member) -> None:
                     history.append({"member": member + 1} | figures)

@@ -25,7 +25,8 @@ class RecipeSettings:
     """What the recipe can be told; None leaves the choice to the data (see `resolved`).
 
     effort : "low" leaves out what costs more than it gains: half of the code, some proposals, half of the combiners
-        that are averaged, tuning where labels are few, and some of its labels where they are many.
+        that are averaged, tuning where labels are few, and some of its labels and the search for the rankers' cost
+        where they are many.
     code_size : h of the closed-form start.
     ridge : lambda of the ridge regression; by default chosen by leave-one-out scores.
     noise_rounds : how often leave-one-out scores correct missing and wrong labels before F and E are fitted again; by
@@ -73,7 +74,7 @@ class RecipeSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Resolved(RecipeSettings):
-    """The settings with nothing left open but the rankers' cost, which is chosen when there are rankers."""
+    """The settings with nothing left open but the rankers' cost, most often: it is chosen when there are rankers."""
 
     code_size: int
     ridge: float
@@ -134,7 +135,7 @@ def resolved(settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matri
     dense = is_dense(rows)
     affordable = not dense or float(n) * n * words < AFFORDABLE
     neighbours = choose("neighbours", affordable, f"features are {'dense' if dense else 'sparse'}")
-    support = choose("code_support", (20 if low else 5) if many else 1, f"{L} labels, {settings.effort} effort")
+    support = choose("code_support", (40 if low else 5) if many else 1, f"{L} labels, {settings.effort} effort")
     common = common_labels(labels, support, neighbours)
     tuning_epochs = choose("tuning_epochs", 5 if many else 10, f"{L} labels")
     tuning_cost = 6.0 * tuning_epochs * n * (L if common is None else len(common)) * h
@@ -151,6 +152,8 @@ def resolved(settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matri
     affordable = int(min(3, AFFORDABLE // max(1.0, network_cost))) if L > 1 else 0
     network = choose("network", affordable, f"{network_cost:.0e} multiplications each")
     rankers = choose("rankers", L > 1, f"{L} labels")
+    # Where labels are many, to search for the cost takes a tenth of the time, and held-out rows hardly tell costs apart.
+    cost = choose("ranker_cost", 0.5, f"{L} labels, low effort") if low and many else settings.ranker_cost
     noise_rounds = choose("noise_rounds", 0, "no trusted rows that could tell whether it helps")
     ridge = settings.ridge
     if ridge is None:
@@ -161,6 +164,6 @@ def resolved(settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matri
     made = {
         "code_size": h, "proposed": min(proposed, L), "neighbours": neighbours, "code_support": support,
         "tuning": tuning, "tuning_epochs": tuning_epochs, "easy_negatives": easy_negatives, "word_size": word_size,
-        "epochs": epochs, "network": network, "rankers": rankers, "noise_rounds": noise_rounds, "ridge": ridge,
+        "epochs": epochs, "network": network, "rankers": rankers, "ranker_cost": cost, "noise_rounds": noise_rounds, "ridge": ridge,
     }  # fmt: skip
     return Resolved(**(asdict(settings) | made))

@@ -198,7 +198,7 @@ class _TunedDecoder(nn.Module):
     def __init__(self, start: CodePart, columns: np.ndarray, hidden: int, code_norm: float, seed: int) -> None:
         super().__init__()
         self.columns = columns
-        generator = torch.Generator().manual_seed(seed)
+        generator, self.rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
         h = start.label_table.shape[1]
         # Codes are short; their mean length is taken out so that the layer starts at a fair scale.
         scale = 3 / max(code_norm, 1e-6)
@@ -214,7 +214,11 @@ class _TunedDecoder(nn.Module):
         return torch.optim.AdamW([decoder, residual], weight_decay=0.0, fused=True)
 
     def forward(self, z: Tensor) -> Tensor:
-        hidden = torch.dropout(torch.relu(torch.addmm(self.b, z, self.W.T)), 0.5, self.training)
+        hidden = torch.relu(torch.addmm(self.b, z, self.W.T))
+        # Dropout of one half by random bits: torch would draw a number for each unit, which takes as long as the rest.
+        bits = np.frombuffer(self.rng.bytes(-(-hidden.numel() // 8)), dtype=np.uint8)
+        kept = np.unpackbits(bits, count=hidden.numel()).reshape(hidden.shape)
+        hidden = hidden * (2 * torch.from_numpy(kept))
         return torch.addmm(self.bias, z + hidden @ self.U.T, self.table.T)
 
     def part(self, start: CodePart) -> CodePart:

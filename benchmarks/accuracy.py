@@ -23,6 +23,7 @@ RESULTS = Path(__file__).parent.parent / "docs" / "results"
 DATA = ["delicious", "bibtex", "eurlex57k-bow", "eurlex57k", "debtags", "debdeps", "tmdb-plots"]
 START, END = "<!-- results -->", "<!-- end of results -->"
 ALONE = {"tuning": False, "network": 0, "neighbours": False, "rankers": False, "choose": False}
+GLOVE = {"word_vectors": "glove/glove.6B.100d.top50k.txt.xz"}  # under RANKAE_DATA; texts only
 CONTENDERS = [
     Contender("rank-ae", "rank-ae"),
     Contender("parabel", "parabel"),
@@ -31,6 +32,7 @@ CONTENDERS = [
     Contender("rank-ae-paper", "rank-ae-paper"),
     Contender("rank-ae-fast", "rank-ae", {"preset": "fast"}),
     Contender("rank-ae, psp", "rank-ae", {"objective": "psp"}),
+    Contender("rank-ae, GloVe", "rank-ae", GLOVE),
     Contender("warm start alone", "rank-ae", ALONE),
     Contender("+ tuning", "rank-ae", ALONE | {"tuning": True}),
     Contender("+ network", "rank-ae", ALONE | {"network": 1}),

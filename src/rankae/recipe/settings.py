@@ -152,7 +152,7 @@ def resolved(settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matri
     affordable = int(min(3, AFFORDABLE // max(1.0, network_cost))) if L > 1 else 0
     network = choose("network", affordable, f"{network_cost:.0e} multiplications each")
     rankers = choose("rankers", L > 1, f"{L} labels")
-    # Where labels are many, to search for the cost takes a tenth of the time, and held-out rows hardly tell costs apart.
+    # Where labels are many, the search takes a tenth of the time, and held-out rows hardly tell costs apart.
     cost = choose("ranker_cost", 0.5, f"{L} labels, low effort") if low and many else settings.ranker_cost
     noise_rounds = choose("noise_rounds", 0, "no trusted rows that could tell whether it helps")
     ridge = settings.ridge
@@ -164,6 +164,7 @@ def resolved(settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matri
     made = {
         "code_size": h, "proposed": min(proposed, L), "neighbours": neighbours, "code_support": support,
         "tuning": tuning, "tuning_epochs": tuning_epochs, "easy_negatives": easy_negatives, "word_size": word_size,
-        "epochs": epochs, "network": network, "rankers": rankers, "ranker_cost": cost, "noise_rounds": noise_rounds, "ridge": ridge,
+        "epochs": epochs, "network": network, "rankers": rankers, "ranker_cost": cost,
+        "noise_rounds": noise_rounds, "ridge": ridge,
     }  # fmt: skip
     return Resolved(**(asdict(settings) | made))

@@ -221,6 +221,32 @@ def test_held_out_rows_are_judged_by_rankers_that_have_not_seen_them(data, folds
         np.testing.assert_allclose(judged[held].toarray(), exact, atol=5e-3)
 
 
+def test_without_a_fold_rankers_learn_from_what_would_be_listed_without_it(data):
+    rows, labels = data
+    fold = np.where(np.arange(200) < 40, 0, -1)
+    rng = np.random.default_rng(0)
+    everything = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
+    some = Shortlist.union([rng.permuted(np.tile(np.arange(8, dtype=np.int32), (200, 1)), axis=1)[:, :3]])
+    exactly = {"least": 0.0, "passes": 500, "tolerance": 1e-4}
+    rankers, judged = Rankers.train(rows, labels, everything, fold=fold, without=[some], **exactly)
+    plain, _ = Rankers.train(rows, labels, everything, **exactly)
+    np.testing.assert_allclose(rankers.weights.toarray(), plain.weights.toarray(), atol=2e-3)
+    rest, held = np.flatnonzero(fold < 0), np.flatnonzero(fold == 0)
+    unseen, _ = Rankers.train(rows[rest], labels[rest], some.taken(rest), **exactly)
+    exact = (rows[held] @ unseen.weights.T).toarray() + unseen.biases
+    np.testing.assert_allclose(judged[held].toarray(), exact, atol=5e-3)
+    other, _ = Rankers.train(rows[rest], labels[rest], everything.taken(rest), **exactly)
+    assert abs((rows[held] @ other.weights.T).toarray() + other.biases - exact).max() > 0.1
+
+
+def test_away_rows_have_no_vote():
+    rows = sp.csr_matrix(np.array([[1, 0.0, 0, 0], [0.8, 0.6, 0, 0], [0.6, 0.8, 0, 0]], dtype=np.float32))
+    part = Neighbours(rows, sp.csr_matrix(np.eye(3, dtype=np.float32)), count=2, most_rows=3000)
+    found, cosine = part.nearest(rows, honest=True)
+    away = np.array([False, True, False])
+    assert part.proposed_without(found, cosine, away, 2).tolist() == [[2, -1], [2, 0], [0, -1]]
+
+
 def test_the_untouched_part_gives_the_codes_of_the_solver(data):
     rows, labels = data
     start = warm_start(rows, labels, 8, 1.0)

@@ -133,8 +133,8 @@ def resolved(settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matri
     proposed = choose("proposed", enough_proposed(labels, settings.effort), f"{L} labels, {settings.effort} effort")
     low, many = settings.effort == "low", L > _MANY_LABELS
     dense = is_dense(rows)
-    affordable = not dense or float(n) * n * words < AFFORDABLE
-    neighbours = choose("neighbours", affordable, f"features are {'dense' if dense else 'sparse'}")
+    few_products = not dense or float(n) * n * words < AFFORDABLE  # dense rows are compared with all others
+    neighbours = choose("neighbours", few_products, f"features are {'dense' if dense else 'sparse'}")
     support = choose("code_support", (40 if low else 5) if many else 1, f"{L} labels, {settings.effort} effort")
     common = common_labels(labels, support, neighbours)
     tuning_epochs = choose("tuning_epochs", 5 if many else 10, f"{L} labels")

@@ -126,7 +126,7 @@ def _used_with_all(uses, rows, signs, row_starts, words, weights, w, alpha, orde
         if uses[i] & WITH_ALL:
             order[kept] = i
             kept += 1
-        elif alpha[i] != 0:
+        elif alpha[i] != 0:  # and stays so: whoever clears `w` of this label's words goes by it
             change = -alpha[i] * signs[i]
             start, stop = row_starts[rows[i]], row_starts[rows[i] + 1]
             _add(change, words[start:stop], weights[start:stop], w)

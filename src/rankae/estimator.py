@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from rankae.base import LabelRanker, Rows
 from rankae.data.dataset import Dataset
-from rankae.data.glove import starting_vectors, word_directions
+from rankae.data.glove import Meanings, find_glove, starting_vectors, word_meanings
 from rankae.data.text import TextFeatures
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.inputs import is_text, labels_among, unit_rows
@@ -56,7 +56,8 @@ class RankAE(LabelRanker):
     margin, balance, reduction, hidden, activation, scores, pooling, direct, shortlist, learning_rate, decay, batch,
         warmup, word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
-    word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file to start the word vectors of networks from.
+    word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file that tells what words mean, or "none". By
+        default the recipe looks for `glove/*.txt*` where data sets live, and uses what it finds where that helps.
     ngrams, min_df, max_features : of raw text, see `TextFeatures`.
     validation : share of rows held out to keep the best epoch (preset "paper").
     checkpoint : folder in which training notes its progress: every epoch of the preset "paper", every part of the
@@ -226,13 +227,18 @@ class RankAE(LabelRanker):
         settings = self._settings(RecipeSettings)
         training = Training(self.choices_, self.evidence_, self.history_)
         witnesses = None if trusted is None else Trusted(*trusted)
-        directions = None
-        if self.word_vectors is not None:
-            directions, known = word_directions(self._words_to_look_up(), self.word_vectors)
-            self._tell_start(known)
-        parts = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume, witnesses, directions)
+        meanings = self._candidate_meanings(settings.effort)
+        parts = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume, witnesses, meanings)
         self.seconds_, self._threshold = training.seconds, training.threshold
         return parts
+
+    def _candidate_meanings(self, effort: str) -> list[Meanings | None]:
+        """What the recipe may take for the meanings of words: the user's, or those on this machine and none."""
+        if self.word_vectors is not None:
+            return [None if self._no_word_vectors else word_meanings(self._words_to_look_up(), self.word_vectors)]
+        if self.text_ is None or effort == "low" or (found := find_glove()) is None:
+            return [None]
+        return [None, word_meanings(self.text_.words, found)]
 
     def _fit_joint(
         self,
@@ -339,20 +345,21 @@ class RankAE(LabelRanker):
 
     def _starting_vectors(self, word_size: int) -> np.ndarray | None:
         """GloVe vectors for the words that have one, small random ones for the others."""
-        if self.word_vectors is None:
+        if self.word_vectors is None or self._no_word_vectors:
             return None
         vectors, known = starting_vectors(self._words_to_look_up(), self.word_vectors, word_size, self._seed)
-        self._tell_start(known)
+        file = Path(str(self.word_vectors)).name
+        self.choices_["word_vectors"] = f"{file}, which knows {known} of {len(vectors)} features (as set)"
         return vectors
+
+    @property
+    def _no_word_vectors(self) -> bool:
+        return str(self.word_vectors).lower() == "none"
 
     def _words_to_look_up(self) -> Sequence[str]:
         if self.text_ is None:
             raise DataError("word_vectors needs raw text: a feature matrix has no words to look up")
         return self.text_.words
-
-    def _tell_start(self, known: int) -> None:
-        file = Path(str(self.word_vectors)).name
-        self.choices_["word_vectors"] = f"{known} of {self.n_features_in_} words start from {file}"
 
     # Prediction and the model file ------------------------------------------------------------------------------
 

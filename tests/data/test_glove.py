@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rankae.data.glove import read_glove, starting_vectors, word_directions
+from rankae.data.glove import find_glove, read_glove, starting_vectors, word_meanings
 from rankae.errors import DataError
 
 
@@ -14,6 +14,24 @@ def test_glove(tmp_path):
     assert words == ["the", ". . ."]
     np.testing.assert_array_equal(vectors, np.array([[1, 2.5, -0.3], [4, 5, 6]], np.float32))
     assert read_glove(path, limit=1)[0] == ["the"]
+
+
+def test_only_the_words_that_are_asked_for_are_read(tmp_path):
+    path = tmp_path / "glove.txt"
+    path.write_text("the 1 2\n. . 3 4\nred 5 6\nbad not numbers\n. 7 8\n")
+    words, vectors = read_glove(path, only={"red", "."})
+    assert (words, vectors.tolist()) == (["red", "."], [[5, 6], [7, 8]])
+    assert read_glove(path, only=set())[1].shape == (0, 2)
+
+
+def test_vectors_are_found_beside_the_data_sets(tmp_path, monkeypatch):
+    monkeypatch.setenv("RANKAE_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert find_glove() is None
+    (tmp_path / "glove").mkdir()
+    (tmp_path / "glove" / "README.md").write_text("not vectors")
+    (tmp_path / "glove" / "small.txt.xz").touch()
+    assert find_glove() == tmp_path / "glove" / "small.txt.xz"
 
 
 @pytest.mark.parametrize(
@@ -55,6 +73,6 @@ def test_vectors_of_another_size_are_refused(tmp_path):
 
 def test_pairs_of_words_point_where_their_sum_does(tmp_path):
     (tmp_path / "glove.txt").write_text("red 3 0\nwine 0 4\n")
-    found, known = word_directions(["red", "red wine", "wine list"], tmp_path / "glove.txt")
-    np.testing.assert_allclose(found, [[1, 0], [0.6, 0.8], [0, 0]])
-    assert known == 2
+    found = word_meanings(["red", "red wine", "wine list"], tmp_path / "glove.txt")
+    np.testing.assert_allclose(found.vectors, [[1, 0], [0.6, 0.8], [0, 0]])
+    assert found.source == "glove.txt, which knows 2 of 3 features"

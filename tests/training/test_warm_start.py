@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rankae.training.warm_start import choose_ridge, label_codes, warm_start
+from rankae.training.warm_start import honest_precision, label_codes, warm_start
 
 
 @pytest.fixture
@@ -64,13 +64,27 @@ def test_honest_codes_are_what_a_fit_without_the_row_says(problem):
     assert np.abs(start.honest_codes - honest).mean() < 0.35 * np.abs(in_sample - honest).mean()
 
 
-def test_the_ridge_is_large_for_noise_and_small_for_signal():
+def test_meanings_of_words_are_a_prior_of_the_same_regression(problem):
+    rows, labels = problem
+    meanings = np.random.default_rng(3).normal(size=(40, 5)).astype(np.float32)
+    meanings /= np.linalg.norm(meanings, axis=1, keepdims=True)
+    start = warm_start(rows, labels, 12, 2.0, meanings=meanings)
+    # Weights that are drawn to 0 as words and as meanings have the covariance I + a^2 PP' beforehand.
+    X, Z, prior = rows.toarray(), labels @ start.label_table, np.eye(40) + 0.25 * meanings @ meanings.T
+    W = np.linalg.solve(X.T @ X + 2 * np.linalg.inv(prior), X.T @ Z)
+    np.testing.assert_allclose(start.word_table, W, atol=2e-3)
+    np.testing.assert_allclose(
+        warm_start(rows, labels, 12, 2.0, meanings=np.zeros_like(meanings)).word_table,
+        warm_start(rows, labels, 12, 2.0).word_table,
+        atol=2e-3,
+    )
+
+
+def test_honest_precision_is_that_of_rows_left_out():
     rng = np.random.default_rng(0)
     rows = sp.csr_matrix(np.eye(20, dtype=np.float32)[rng.integers(20, size=400)])
-    clear = sp.csr_matrix(rows)
     noise = sp.csr_matrix((rng.random((400, 20)) < 0.1).astype(np.float32))
-    mixed = sp.hstack([rows, sp.csr_matrix(rng.random((400, 60)).astype(np.float32))], format="csr")
-    assert choose_ridge(rows, clear) <= choose_ridge(mixed, noise)
+    assert honest_precision(sp.hstack([rows, rows @ rows.T], format="csr"), noise)[1.0] < 25
 
 
 def test_empty_rows_and_rows_without_labels_have_finite_codes():

@@ -78,6 +78,7 @@ def measure(cell: Cell) -> tuple[Result, dict[str, np.ndarray]]:
         "test_rows": len(test),
         "threads": int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1),
         "python": platform.python_version(),
+        "choices": getattr(model, "choices_", {}),
     }
     return result, row_shares(columns, test, clean_labels, cell.k)
 

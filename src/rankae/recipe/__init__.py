@@ -6,17 +6,21 @@ Every automatic choice is recorded as one line in `Training.choices`, and every 
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.data.glove import Meanings
 from rankae.recipe.evidence import parts_that_help, train_combiner
 from rankae.recipe.fitting import fit_parts, whole_network
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, resolved
+from rankae.recipe.start import chosen_by_honest_scores
 from rankae.recipe.steps import Steps
+from rankae.recipe.task import Task
 from rankae.recipe.trusted import Trusted, chosen_by_trusted, fit_parts_once
 from rankae.refine.model import Parts
 
@@ -31,26 +35,27 @@ def train_recipe(
     checkpoint_dir: str | Path | None = None,
     resume: bool = False,
     trusted: Trusted | None = None,
-    directions: np.ndarray | None = None,
+    meanings: Sequence[Meanings | None] = (None,),
 ) -> Parts:
     """Train the default model; with `resume`, parts that `checkpoint_dir` holds are not trained again.
 
-    Trusted rows, if there are any, take the place of the held-out rows. The networks' word vectors start from the
-    directions of words, words x dimensions, if there are any.
+    Trusted rows, if there are any, take the place of the held-out rows. Of several candidates for the meanings of
+    words, the start and the networks take the one that helps.
     """
     witnesses = [] if trusted is None else [trusted.rows.nnz, trusted.labels.nnz]
-    known = 0 if directions is None else int(np.count_nonzero(directions))
-    shape = [*rows.shape, *labels.shape, rows.nnz, labels.nnz, *witnesses, known]
+    known = [int(np.count_nonzero(candidate.vectors)) for candidate in meanings if candidate is not None]
+    shape = [*rows.shape, *labels.shape, rows.nnz, labels.nnz, *witnesses, *known]
     about = {"settings": asdict(settings), "data": shape}
     steps = Steps(checkpoint_dir, about, training.choices, resume)
     if trusted is None:
-        settings = resolved(settings, rows, labels, training)
-        fitted = fit_parts(rows, labels, settings, training, steps, directions)
-        right = labels[fitted.held]
+        start = chosen_by_honest_scores(rows, labels, settings, meanings, training)
     else:
-        settings = chosen_by_trusted(rows, labels, settings, trusted, training)
-        fitted = fit_parts_once(rows, labels, settings, trusted, training, steps, directions)
-        right = trusted.labels[fitted.held]
+        start = chosen_by_trusted(rows, labels, settings, trusted, meanings, training)
+    settings = resolved(replace(settings, noise_rounds=start.noise_rounds), rows, labels, start.ridge, training)
+    training.choices |= start.said
+    task = Task(rows, labels, settings, training, steps, start.meanings)
+    fitted = fit_parts(task) if trusted is None else fit_parts_once(task, trusted)
+    right = (labels if trusted is None else trusted.labels)[fitted.held]
     parts, opinions = fitted.parts, fitted.opinions
     if opinions is None:
         training.choices["parts"] = "code"
@@ -66,5 +71,5 @@ def train_recipe(
         parts.combiner = train_combiner(opinions.of(kept, len(counts)), right, counts, labels, settings, training)
     training.timed("combiner", began)
     if parts.network is not None:
-        parts.network = whole_network(parts.network, rows, labels, settings, training, steps, directions)
+        parts.network = whole_network(task, parts.network)
     return parts

@@ -17,10 +17,10 @@ import scipy.sparse as sp
 
 from rankae.data.near_copies import held_out_folds
 from rankae.model_file import pack_csr, unpack_csr
-from rankae.recipe.notes import Training
 from rankae.recipe.ranker_cost import choose_cost
 from rankae.recipe.settings import Resolved, common_labels
-from rankae.recipe.steps import State, Steps
+from rankae.recipe.steps import State
+from rankae.recipe.task import Task
 from rankae.refine.code import CodePart
 from rankae.refine.model import Opinions, Parts, closeness
 from rankae.refine.neighbours import Neighbours
@@ -43,14 +43,9 @@ class Fitted:
     opinions: Opinions | None
 
 
-def fit_parts(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: Resolved, training: Training, steps: Steps,
-    directions: np.ndarray | None = None,
-) -> Fitted:  # fmt: skip
-    """Train the parts that the settings name on `rows`; of the networks, those that the evidence needs.
-
-    directions : of words, from which the networks' word vectors start.
-    """
+def fit_parts(task: Task) -> Fitted:
+    """Train the parts that the settings name; of the networks, those that the evidence needs."""
+    rows, labels, settings, training = task.rows, task.labels, task.settings, task.training
     n, L = labels.shape
     counts = np.bincount(labels.indices, minlength=L).astype(np.float32)
     votes = None
@@ -65,15 +60,13 @@ def fit_parts(
     nearest = np.zeros(n, dtype=np.float32) if votes is None else votes.nearest
     fold = np.full(n, -1, dtype=np.int8) if alone else held_out_folds(nearest, settings.seed)
     folds = [np.flatnonzero(fold == f) for f in range(fold.max(initial=-1) + 1)]
-    code, checked, honest_codes, without = _fit_code(rows, labels, folds, settings, training, steps)
+    code, checked, honest_codes, without = _fit_code(task, folds)
     parts = Parts(code, counts, settings.proposed)
     if alone:
         return Fitted(parts, np.array([], dtype=np.int64), None)
     if votes is not None:
         parts.neighbours = neighbours
-    networks = (
-        _held_out_networks(rows, labels, folds, settings, training, steps, directions) if settings.network else []
-    )
+    networks = _held_out_networks(task, folds) if settings.network else []
     if networks:
         # Each has seen at least four fifths of the rows, so together they are as good an ensemble as any.
         parts.network = NetworkPart([network.members[0] for network in networks], networks[0].settings)
@@ -93,7 +86,7 @@ def fit_parts(
         if votes is not None:
             for f, own in enumerate(left):
                 own.append(neighbours.proposed_without(found, cosine, fold == f, settings.proposed))
-        parts.rankers, judged = _fit_rankers(rows, labels, hard, left, fold, settings, training, steps)
+        parts.rankers, judged = _fit_rankers(task, hard, left, fold)
         training.timed("rankers", began)
     opinions = []
     for f, held in enumerate(folds):
@@ -105,14 +98,12 @@ def fit_parts(
     return Fitted(parts, np.concatenate(folds), Opinions.stacked(opinions))
 
 
-def _fit_code(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, folds: list[np.ndarray], settings: Resolved, training: Training,
-    steps: Steps,
-) -> tuple[CodePart, list[CodePart], np.ndarray, list[np.ndarray]]:  # fmt: skip
+def _fit_code(task: Task, folds: list[np.ndarray]) -> tuple[CodePart, list[CodePart], np.ndarray, list[np.ndarray]]:
     """The code part, one that was tuned without each fold, honest codes for the first, and codes for the others."""
+    labels, settings = task.labels, task.settings
 
     def fit() -> State:
-        start, untouched = closed_form(rows, labels, folds, settings, training)
+        start, untouched = closed_form(task, folds)
         began = time.perf_counter()
         how: dict[str, Any] = {"epochs": settings.tuning_epochs, "seed": settings.seed}
         own = [untouched]
@@ -122,7 +113,7 @@ def _fit_code(
             else:
                 check = folds[0] if folds else None
                 own = [untouched.tuned(start.honest_codes, labels, check=check, **how)]
-            training.timed("tuning", began)
+            task.training.timed("tuning", began)
         arrays = {"word_table": start.word_table, "honest_codes": start.honest_codes}
         arrays |= {f"without {f}": codes for f, codes in enumerate(start.without)}
         for i, part in enumerate(own):
@@ -130,7 +121,7 @@ def _fit_code(
             arrays |= {f"{i}.{name}": value.copy() for name, value in part.state()[1].items() if name != "word_table"}
         return {"parts": len(own)}, arrays
 
-    made, arrays = steps.take("code", fit)
+    made, arrays = task.steps.take("code", fit)
     parts = []
     for i in range(made["parts"]):
         own = {name.removeprefix(f"{i}."): value for name, value in arrays.items() if name.startswith(f"{i}.")}
@@ -139,61 +130,46 @@ def _fit_code(
     return parts[-1], checked[: len(folds)], arrays["honest_codes"], [arrays[f"without {f}"] for f in range(len(folds))]
 
 
-def closed_form(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, folds: list[np.ndarray], settings: Resolved, training: Training
-) -> tuple[WarmStart, CodePart]:
+def closed_form(task: Task, folds: list[np.ndarray]) -> tuple[WarmStart, CodePart]:
     """The start, and the part that it makes before anything is tuned."""
+    settings, labels = task.settings, task.labels
     began, rounds = time.perf_counter(), settings.noise_rounds
     sizes = settings.code_size, settings.ridge, rounds, settings.proposed
-    start = denoised_start(rows, labels, *sizes, settings.seed, folds)
+    start = denoised_start(task.rows, labels, *sizes, settings.seed, folds, task.word_meanings)
     if rounds:
         start = replace(start, label_table=robust_decoder(start, labels))
     part = CodePart.untouched(start, common_labels(labels, settings.code_support, settings.neighbours))
-    training.timed("warm start", began)
+    task.training.timed("warm start", began)
     return start, part
 
 
-def _held_out_networks(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, folds: list[np.ndarray], settings: Resolved, training: Training,
-    steps: Steps, directions: np.ndarray | None,
-) -> list[NetworkPart]:  # fmt: skip
+def _held_out_networks(task: Task, folds: list[np.ndarray]) -> list[NetworkPart]:
     """A network that has not seen the rows of each fold."""
     began = time.perf_counter()
-    found = []
-    for f, held in enumerate(folds):
-        rest = np.setdiff1d(np.arange(rows.shape[0]), held)
-        own = rows[rest], labels[rest], f"network {f}", 1, settings.seed
-        found.append(train_network(*own, settings, training, steps, directions))
-    training.timed("network", began)
+    found = [train_network(task.without(held), f"network {f}", 1, task.settings.seed) for f, held in enumerate(folds)]
+    task.training.timed("network", began)
     return found
 
 
-def whole_network(
-    held_out: NetworkPart, rows: sp.csr_matrix, labels: sp.csr_matrix, settings: Resolved, training: Training,
-    steps: Steps, directions: np.ndarray | None,
-) -> NetworkPart:  # fmt: skip
+def whole_network(task: Task, held_out: NetworkPart) -> NetworkPart:
     """The held-out networks, and as many trained on all rows as are missing from what the settings name."""
     members = list(held_out.members)
-    if (missing := settings.network - len(members)) > 0:
+    if (missing := task.settings.network - len(members)) > 0:
         began = time.perf_counter()
-        own = rows, labels, "more networks", missing, settings.seed + 1
-        members += train_network(*own, settings, training, steps, directions).members
-        training.timed("network", began)
+        members += train_network(task, "more networks", missing, task.settings.seed + 1).members
+        task.training.timed("network", began)
     return NetworkPart(members, held_out.settings)
 
 
-def train_network(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, step: str, members: int, seed: int, settings: Resolved,
-    training: Training, steps: Steps, directions: np.ndarray | None,
-) -> NetworkPart:  # fmt: skip
+def train_network(task: Task, step: str, members: int, seed: int) -> NetworkPart:
     """A network of so many members; `step` is the name under which it is kept."""
 
     def fit() -> State:
-        how = _network_settings(settings, rows), members, seed, training.note, directions
-        return NetworkPart.train(rows, labels, *how).state()
+        how = _network_settings(task.settings, task.rows), members, seed, task.training.note, task.word_meanings
+        return NetworkPart.train(task.rows, task.labels, *how).state()
 
-    made, arrays = steps.take(step, fit)
-    return NetworkPart.from_state(made, arrays, settings.device)
+    made, arrays = task.steps.take(step, fit)
+    return NetworkPart.from_state(made, arrays, task.settings.device)
 
 
 def _hard_negatives(
@@ -211,13 +187,13 @@ def _hard_negatives(
 
 
 def _fit_rankers(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, hard: list[np.ndarray], left: list[list[np.ndarray]], fold: np.ndarray,
-    settings: Resolved, training: Training, steps: Steps,
-) -> tuple[Rankers, sp.csr_matrix]:  # fmt: skip
+    task: Task, hard: list[np.ndarray], left: list[list[np.ndarray]], fold: np.ndarray
+) -> tuple[Rankers, sp.csr_matrix]:
     """The rankers, and what they say of held-out rows.
 
     hard, left : the labels that the other parts propose, and that they would propose without each fold.
     """
+    rows, labels, settings = task.rows, task.labels, task.settings
 
     def fit() -> State:
         easy = easy_negatives(labels, settings.easy_negatives, settings.seed)
@@ -227,13 +203,13 @@ def _fit_rankers(
             proposed = Shortlist.union(hard)
             cost, merits = choose_cost(rows, labels, shortlist, proposed, fold, without[0], settings.seed)
             shown = ", ".join(f"{c:g}: {merit:.1f}" for c, merit in merits.items())
-            training.choices["ranker_cost"] = f"{cost:g} (best average precision on held-out rows of {shown})"
+            task.training.choices["ranker_cost"] = f"{cost:g} (best average precision on held-out rows of {shown})"
         how: dict[str, Any] = {"cost": cost, "seed": settings.seed}
         rankers, judged = Rankers.train(rows, labels, shortlist, fold=fold, without=without, **how)
         made, arrays = rankers.state()
         return made, arrays | pack_csr("judged", judged)
 
-    made, arrays = steps.take("rankers", fit)
+    made, arrays = task.steps.take("rankers", fit)
     return Rankers.from_state(made, arrays), unpack_csr(arrays, "judged")
 
 

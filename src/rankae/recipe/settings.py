@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +11,6 @@ import scipy.sparse as sp
 from rankae.errors import RankaeError
 from rankae.recipe.notes import Training
 from rankae.refine.neighbours import is_dense
-from rankae.training.warm_start import choose_ridge
 
 # Multiplications that a part of the recipe may cost before it is left out: about a minute of one core.
 AFFORDABLE = 3e12
@@ -114,8 +112,10 @@ def common_labels(labels: sp.csr_matrix, support: int, neighbours: bool) -> np.n
     return None if few or len(common) == labels.shape[1] or not neighbours else common
 
 
-def resolved(settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, training: Training) -> Resolved:
-    """Fill in what the user left open, from the shape of the data, and say why."""
+def resolved(
+    settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, ridge: float, training: Training
+) -> Resolved:
+    """Fill in what the user left open, from the shape of the data, and say why; `ridge` was chosen before."""
     (n, L), words, said = labels.shape, rows.shape[1], training.choices
     row_length = rows.nnz / max(1, n)
     said["data"] = (
@@ -155,12 +155,6 @@ def resolved(settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matri
     # Where labels are many, the search takes a tenth of the time, and held-out rows hardly tell costs apart.
     cost = choose("ranker_cost", 0.5, f"{L} labels, low effort") if low and many else settings.ranker_cost
     noise_rounds = choose("noise_rounds", 0, "no trusted rows that could tell whether it helps")
-    ridge = settings.ridge
-    if ridge is None:
-        began = time.perf_counter()
-        ridge = choose_ridge(rows, labels, settings.seed)
-        said["ridge"] = f"{ridge} (best leave-one-out precision)"
-        training.timed("choice of ridge", began)
     made = {
         "code_size": h, "proposed": min(proposed, L), "neighbours": neighbours, "code_support": support,
         "tuning": tuning, "tuning_epochs": tuning_epochs, "easy_negatives": easy_negatives, "word_size": word_size,

@@ -9,18 +9,23 @@ for each fold; only D, which takes a moment, is fitted without each fold of the 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.data.glove import Meanings
 from rankae.errors import DataError
 from rankae.metrics import precisions
 from rankae.network.kernels.sparse_product import sparse_product
+from rankae.network.top_k import top_k
 from rankae.recipe.fitting import Fitted, closed_form, train_network
 from rankae.recipe.notes import Training
-from rankae.recipe.settings import RecipeSettings, Resolved, enough_code, enough_proposed, resolved
-from rankae.recipe.steps import State, Steps
+from rankae.recipe.settings import RecipeSettings, enough_code, enough_proposed
+from rankae.recipe.start import StartChoice, best_meanings
+from rankae.recipe.steps import State
+from rankae.recipe.task import Task
 from rankae.recipe.trusted_decoder import best_decoder, trusted_folds
 from rankae.refine.code import CodePart
 from rankae.refine.model import Opinions, Parts
@@ -34,6 +39,7 @@ from rankae.training.warm_start import warm_start
 FEWEST_TRUSTED = 20
 _RIDGES = (1.0, 3.0, 10.0, 30.0)
 _MOST_ROUNDS = 2
+_SHORT_CODE = 64
 _COSTS = (0.1, 0.3, 1.0)  # of the rankers: the noisier the labels, the less a row within the margin should cost
 
 
@@ -55,22 +61,29 @@ class Trusted:
 
 
 def chosen_by_trusted(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, trusted: Trusted, training: Training
-) -> Resolved:
-    """Settings whose lambda and rounds of label correction give the closed-form start that ranks trusted rows best."""
+    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, trusted: Trusted,
+    candidates: Sequence[Meanings | None], training: Training,
+) -> StartChoice:  # fmt: skip
+    """The lambda, rounds of label correction and meanings of words whose closed-form start ranks trusted rows best."""
     began = time.perf_counter()
     size = settings.code_size or enough_code(labels, settings.effort)
     proposed = settings.proposed or enough_proposed(labels, settings.effort)
     ridges = _RIDGES if settings.ridge is None else (settings.ridge,)
     rounds = range(_MOST_ROUNDS + 1) if settings.noise_rounds is None else (settings.noise_rounds,)
+    merits: dict[Meanings | None, float] = dict.fromkeys(candidates, 0.0)
+    if len(candidates) > 1:  # as in `honest_precision`, a short code suffices to compare them
+        short = rows, labels, min(_SHORT_CODE, size), ridges, settings.seed, trusted
+        merits = {candidate: _best_precision(*short, candidate) for candidate in candidates}
+    meanings, of_meanings = best_meanings(merits)
+    vectors = None if meanings is None else meanings.vectors
     found: dict[tuple[float, int], dict[str, float]] = {}
     halves = trusted_folds(len(trusted), 2)
     for ridge in ridges:
-        start = warm_start(rows, labels, size, ridge, settings.seed)
+        start = warm_start(rows, labels, size, ridge, settings.seed, meanings=vectors)
         for done in range(max(rounds) + 1):
             if done:
                 soft = put_right(labels, start, proposed, settings.seed)
-                start = warm_start(rows, soft, size, ridge, settings.seed)
+                start = warm_start(rows, soft, size, ridge, settings.seed, meanings=vectors)
             if done in rounds:
                 table = robust_decoder(start, labels) if done else start.label_table
                 part = CodePart(start.word_table, table, np.zeros(len(table), dtype=np.float32), {})
@@ -85,23 +98,32 @@ def chosen_by_trusted(
         for name, value in chosen.items()
         if getattr(settings, name) is None
     }
-    settings = resolved(replace(settings, ridge=ridge, noise_rounds=done), rows, labels, training)
-    training.choices |= said
-    return settings
+    return StartChoice(ridge, done, meanings, said | of_meanings)
 
 
-def fit_parts_once(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: Resolved, trusted: Trusted, training: Training,
-    steps: Steps, directions: np.ndarray | None = None,
-) -> Fitted:  # fmt: skip
-    """Train the parts that the settings name on `rows`, and hear what they say of the trusted rows."""
+def _best_precision(
+    rows: sp.csr_matrix, labels: sp.csr_matrix, size: int, ridges: Sequence[float], seed: int, trusted: Trusted,
+    meanings: Meanings | None,
+) -> float:  # fmt: skip
+    """The mean of P@1, P@3 and P@5 of trusted rows by the closed-form start with the best lambda."""
+    best = 0.0
+    for ridge in ridges:
+        start = warm_start(rows, labels, size, ridge, seed, meanings=None if meanings is None else meanings.vectors)
+        top = top_k(sparse_product(trusted.rows, start.word_table), start.label_table, None, 5)[0]
+        best = max(best, float(np.mean(list(precisions(top, trusted.labels).values()))))
+    return best
+
+
+def fit_parts_once(task: Task, trusted: Trusted) -> Fitted:
+    """Train the parts that the settings name, and hear what they say of the trusted rows."""
+    rows, labels, settings, training = task.rows, task.labels, task.settings, task.training
     neighbours = voted = None
     if settings.neighbours:
         began = time.perf_counter()
         neighbours = Neighbours(rows, labels)
         voted = neighbours.read(rows, honest=True).propose(settings.proposed)
         training.timed("neighbours", began)
-    code, honest_codes = _fit_code(rows, labels, settings, trusted, training, steps)
+    code, honest_codes = _fit_code(task, trusted)
     began = time.perf_counter()
     folds = trusted_folds(len(trusted))
     decoded = best_decoder(code, sparse_product(trusted.rows, code.word_table), trusted.labels, folds)
@@ -111,8 +133,7 @@ def fit_parts_once(
     parts.neighbours = neighbours
     if settings.network:
         began = time.perf_counter()
-        own = rows, labels, "network", settings.network, settings.seed
-        parts.network = train_network(*own, settings, training, steps, directions)
+        parts.network = train_network(task, "network", settings.network, settings.seed)
         training.timed("network", began)
     if settings.rankers:
         began = time.perf_counter()
@@ -120,7 +141,7 @@ def fit_parts_once(
         easy = easy_negatives(labels, settings.easy_negatives, settings.seed)
         shortlist = Shortlist.union([p for p in (proposed, voted, easy) if p is not None])
         listed = parts.opinions(trusted.rows).shortlist
-        parts.rankers = _fit_rankers(rows, labels, shortlist, listed, settings, trusted, training, steps)
+        parts.rankers = _fit_rankers(task, shortlist, listed, trusted)
         training.timed("rankers", began)
     heard = [
         replace(parts, code=own).opinions(trusted.rows[fold]) for fold, own in zip(folds, decoded.without, strict=True)
@@ -150,48 +171,45 @@ def likely_counts(labels: sp.csr_matrix, trusted: sp.csr_matrix) -> np.ndarray:
     return (n * (share * mapped + (1 - share) * clean)).astype(np.float32)
 
 
-def _fit_code(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, settings: Resolved, trusted: Trusted, training: Training, steps: Steps
-) -> tuple[CodePart, np.ndarray]:
+def _fit_code(task: Task, trusted: Trusted) -> tuple[CodePart, np.ndarray]:
     """The code part and the honest codes of the training rows."""
+    settings = task.settings
 
     def fit() -> State:
-        start, part = closed_form(rows, labels, [], settings, training)
+        start, part = closed_form(task, [])
         if settings.tuning:
             began = time.perf_counter()
             codes = np.vstack([start.honest_codes, sparse_product(trusted.rows, start.word_table)])
             part = part.tuned(
                 codes,
-                sp.vstack([labels, trusted.labels], format="csr"),
+                sp.vstack([task.labels, trusted.labels], format="csr"),
                 check=np.arange(len(start.honest_codes), len(codes)),
                 epochs=settings.tuning_epochs,
                 seed=settings.seed,
             )
-            training.timed("tuning", began)
+            task.training.timed("tuning", began)
         made, arrays = part.state()
         return made, arrays | {"honest_codes": start.honest_codes}
 
-    made, arrays = steps.take("code", fit)
+    made, arrays = task.steps.take("code", fit)
     honest_codes = arrays.pop("honest_codes")
     return CodePart.from_state(made, arrays), honest_codes
 
 
-def _fit_rankers(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, listed: Shortlist, settings: Resolved,
-    trusted: Trusted, training: Training, steps: Steps,
-) -> Rankers:  # fmt: skip
+def _fit_rankers(task: Task, shortlist: Shortlist, listed: Shortlist, trusted: Trusted) -> Rankers:
     """Rankers of the cost that orders best what the other parts propose for trusted rows, `listed`."""
+    settings = task.settings
 
     def fit() -> State:
         costs = _COSTS if settings.ranker_cost is None else (settings.ranker_cost,)
         tried: dict[float, tuple[float, Rankers]] = {}
         for cost in costs:
-            rankers = Rankers.train(rows, labels, shortlist, cost=cost, seed=settings.seed)[0]
+            rankers = Rankers.train(task.rows, task.labels, shortlist, cost=cost, seed=settings.seed)[0]
             best = listed.best(RankerWeights.of(rankers).scores(trusted.rows, listed), 5)[0]
             tried[cost] = sum(precisions(best, trusted.labels).values()), rankers
         cost = max(tried, key=lambda c: tried[c][0])
         if len(tried) > 1:
-            training.choices["ranker_cost"] = f"{cost:g} (best on {len(trusted)} trusted rows)"
+            task.training.choices["ranker_cost"] = f"{cost:g} (best on {len(trusted)} trusted rows)"
         return tried[cost][1].state()
 
-    return Rankers.from_state(*steps.take("rankers", fit))
+    return Rankers.from_state(*task.steps.take("rankers", fit))

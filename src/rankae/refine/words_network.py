@@ -75,8 +75,8 @@ class WordsNetwork(nn.Module):
         self.dropout = settings.dropout
 
     @torch.no_grad()
-    def initialise(self, seed: int, directions: np.ndarray | None = None) -> None:
-        """Draw every parameter; words that have a direction, such as GloVe's, start from a random map of it."""
+    def initialise(self, seed: int, meanings: np.ndarray | None = None) -> None:
+        """Draw every parameter; words that have a meaning, such as GloVe's, start from a random map of it."""
         generator = torch.Generator().manual_seed(seed)
         C = self.word_vectors.shape[1]
         for parameter, deviation in [
@@ -87,10 +87,10 @@ class WordsNetwork(nn.Module):
         ]:
             if parameter is not None:
                 parameter.copy_(torch.randn(parameter.shape, generator=generator) * deviation)
-        if directions is not None:
-            known = torch.from_numpy(np.flatnonzero(directions.any(axis=1)))
-            channels = torch.randn(directions.shape[1], C, generator=generator) * _WORD_DEVIATION
-            self.word_vectors[known] = (torch.from_numpy(directions)[known] @ channels).to(self.word_vectors.device)
+        if meanings is not None:
+            known = torch.from_numpy(np.flatnonzero(meanings.any(axis=1)))
+            channels = torch.randn(meanings.shape[1], C, generator=generator) * _WORD_DEVIATION
+            self.word_vectors[known] = (torch.from_numpy(meanings)[known] @ channels).to(self.word_vectors.device)
 
     def codes(self, bags: Bags) -> Tensor:
         """x_h = relu(pool(V' * A) + b)."""
@@ -138,14 +138,14 @@ class NetworkPart:
         members: int = 1,
         seed: int = 0,
         on_epoch: Callable[[Figures], None] | None = None,
-        directions: np.ndarray | None = None,
+        meanings: np.ndarray | None = None,
     ) -> Self:
-        """Train `members` networks that differ by their seed; see `WordsNetwork.initialise` for `directions`."""
+        """Train `members` networks that differ by their seed; see `WordsNetwork.initialise` for `meanings`."""
         networks, history = [], []
         with bar("training the network", members * settings.epochs * rows.shape[0]) as progress:
             for member in range(members):
                 network = WordsNetwork(rows.shape[1], labels.shape[1], settings).to(settings.device)
-                network.initialise(seed + 1000 * member, directions)
+                network.initialise(seed + 1000 * member, meanings)
 
                 def note(figures: Figures, member: int = member) -> None:
                     history.append({"member": member + 1} | figures)

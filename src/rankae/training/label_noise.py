@@ -113,14 +113,16 @@ def denoised_start(
     proposed: int = 40,
     seed: int = 0,
     folds: Sequence[np.ndarray] = (),
+    meanings: np.ndarray | None = None,
 ) -> WarmStart:
     """The closed-form start (see `warm_start`) after some rounds of correcting labels and fitting again.
 
     Every round corrects the labels as they were observed; what gets better is the witness.
     """
-    start = warm_start(rows, labels, code_size, ridge, seed, folds)
+    how = code_size, ridge, seed, folds, meanings
+    start = warm_start(rows, labels, *how)
     for _ in range(rounds):
-        start = warm_start(rows, put_right(labels, start, proposed, seed), code_size, ridge, seed, folds)
+        start = warm_start(rows, put_right(labels, start, proposed, seed), *how)
     return start
 
 

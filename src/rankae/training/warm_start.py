@@ -11,6 +11,13 @@ leave-one-out code of a row is what F would say of it had it never seen it,
 and the leverages come from a few random probe columns that ride along in the same solver (Hutchinson's estimator).
 They are estimates, good enough to tune D on. Whoever learns to combine opinions would learn to read the error of the
 estimate, which has a part of the row's own labels in it; so F is solved without the rows that are held out for that.
+
+Where the words' meanings P are known (GloVe, words x dimensions), F may lean on them,
+
+    W = U + a P V,     lambda (|U|^2 + |V|^2)  in place of  lambda |W|^2:
+
+what too few rows, or rows with wrong labels, tell of one word, they tell of all words that mean the same. That is the
+same regression on the rows x (I, a P); afterwards W is a table of words like any other.
 """
 
 from __future__ import annotations
@@ -29,8 +36,8 @@ from rankae.training.conjugate_gradients import RidgeSolver
 
 _PROBES = 24
 _MOST_LEVERAGE = 0.98  # beyond it the correction divides by less than the noise of the estimate
+_MEANING = 0.5  # a; between a quarter and 1 it makes little difference
 _FEW_LABELS = 1000  # up to here the exact eigenvectors of their co-occurrence cost less than iterations
-RIDGES = (0.3, 1.0, 2.0, 4.0)
 
 
 @dataclass(frozen=True)
@@ -55,12 +62,18 @@ def warm_start(
     ridge: float,
     seed: int = 0,
     folds: Sequence[np.ndarray] = (),
+    meanings: np.ndarray | None = None,
 ) -> WarmStart:
     """Solve for E, D and F, and tell what F would say of each row had it not seen it.
 
     folds : places of rows that are held out together. Their honest codes are those of an F that was solved without
         them; every other row is left out by the formula.
+    meanings : P, rows of length 1, or of 0 where a word's meaning is not known.
     """
+    words = rows.shape[1]
+    if meanings is not None:
+        meanings = _MEANING * meanings
+        rows = sp.hstack([rows, sp.csr_matrix(sparse_product(rows, meanings))], format="csr")
     label_table = label_codes(labels, code_size, seed)
     codes = sparse_product(labels, label_table)
     probes = np.random.default_rng(seed).choice(np.array([-1, 1], np.float32), (rows.shape[0], _PROBES))
@@ -77,7 +90,10 @@ def warm_start(
     honest = _left_out(sparse_product(rows, solution), codes, probes)
     for fold, own in zip(folds, without, strict=True):
         honest[fold] = own[fold]
-    return WarmStart(np.ascontiguousarray(solution[:, : codes.shape[1]]), label_table, honest, ridge, without)
+    word_table = np.ascontiguousarray(solution[:words, : codes.shape[1]])
+    if meanings is not None:
+        word_table += meanings @ solution[words:, : codes.shape[1]]
+    return WarmStart(word_table, label_table, honest, ridge, without)
 
 
 def _left_out(answers: np.ndarray, codes: np.ndarray, probes: np.ndarray) -> np.ndarray:
@@ -87,14 +103,13 @@ def _left_out(answers: np.ndarray, codes: np.ndarray, probes: np.ndarray) -> np.
     return (answers[:, :h] - leverage * codes) / (1 - leverage)
 
 
-def choose_ridge(rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int = 0) -> float:
-    """The lambda whose leave-one-out scores rank best."""
-    precision = honest_precision(rows, labels, RIDGES, seed)
-    return max(RIDGES, key=precision.__getitem__)
-
-
 def honest_precision(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, ridges: Sequence[float] = (1.0,), seed: int = 0, most_rows: int = 10_000
+    rows: sp.csr_matrix,
+    labels: sp.csr_matrix,
+    ridges: Sequence[float] = (1.0,),
+    seed: int = 0,
+    meanings: np.ndarray | None = None,
+    most_rows: int = 10_000,
 ) -> dict[float, float]:
     """For each lambda, the mean of P@1, P@3 and P@5 by leave-one-out scores.
 
@@ -107,7 +122,7 @@ def honest_precision(
     novel = novel_rows(rows)
     found = {}
     for ridge in ridges:
-        start = warm_start(rows, labels, 64, ridge, seed)
+        start = warm_start(rows, labels, 64, ridge, seed, meanings=meanings)
         columns = top_k(start.honest_codes[novel], start.label_table, None, 5)[0]
         found[ridge] = float(np.mean(list(precisions(columns, labels[novel]).values())))
     return found

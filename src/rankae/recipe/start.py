@@ -1,0 +1,60 @@
+"""lambda of the closed-form start, and whether it leans on what words mean: what ranks best by leave-one-out scores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import scipy.sparse as sp
+
+from rankae.data.glove import Meanings
+from rankae.recipe.notes import Training
+from rankae.recipe.settings import RecipeSettings
+from rankae.training.warm_start import honest_precision
+
+_RIDGES = (0.3, 1.0, 2.0, 4.0)
+_GAIN = 0.1  # points of precision that meanings must be worth: less is chance, and they take time
+
+
+@dataclass(frozen=True)
+class StartChoice:
+    """What the closed-form start is made with; `said` has a line for each choice that was not the user's."""
+
+    ridge: float
+    noise_rounds: int | None
+    meanings: Meanings | None
+    said: dict[str, str] = field(default_factory=dict)
+
+
+def chosen_by_honest_scores(
+    rows: sp.csr_matrix,
+    labels: sp.csr_matrix,
+    settings: RecipeSettings,
+    candidates: Sequence[Meanings | None],
+    training: Training,
+) -> StartChoice:
+    """The lambda, and which of the candidates to take for the meanings of words; where nothing is open, at no cost."""
+    ridges = _RIDGES if settings.ridge is None else (settings.ridge,)
+    if len(ridges) == len(candidates) == 1:
+        return StartChoice(ridges[0], settings.noise_rounds, *best_meanings({candidates[0]: 0.0}))
+    began = time.perf_counter()
+    best: dict[Meanings | None, tuple[float, float]] = {}
+    for meanings in candidates:
+        vectors = None if meanings is None else meanings.vectors
+        found = honest_precision(rows, labels, ridges, settings.seed, vectors)
+        best[meanings] = max((precision, ridge) for ridge, precision in found.items())
+    meanings, said = best_meanings({candidate: precision for candidate, (precision, _) in best.items()})
+    if settings.ridge is None:
+        said["ridge"] = f"{best[meanings][1]:g} (best leave-one-out precision)"
+    training.timed("choice of ridge", began)
+    return StartChoice(best[meanings][1], settings.noise_rounds, meanings, said)
+
+
+def best_meanings(precision: dict[Meanings | None, float]) -> tuple[Meanings | None, dict[str, str]]:
+    """The candidate of highest precision, and the line that says so; a single one is taken as it is."""
+    chosen = max(precision, key=lambda candidate: precision[candidate] - (0 if candidate is None else _GAIN))
+    if len(precision) > 1:
+        tried = ", ".join(f"{precision[c]:.1f} with{'out' if c is None else ''}" for c in precision)
+        return chosen, {"word_vectors": f"{'none' if chosen is None else chosen.source} (best precision of {tried})"}
+    return chosen, {} if chosen is None else {"word_vectors": f"{chosen.source} (as set)"}

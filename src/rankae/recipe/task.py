@@ -1,0 +1,35 @@
+"""What every step of the recipe is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.data.glove import Meanings
+from rankae.recipe.notes import Training
+from rankae.recipe.settings import Resolved
+from rankae.recipe.steps import Steps
+
+
+@dataclass(frozen=True)
+class Task:
+    """Rows to learn from and their labels, how to learn, and where to note what was found and what is finished."""
+
+    rows: sp.csr_matrix
+    labels: sp.csr_matrix
+    settings: Resolved
+    training: Training
+    steps: Steps
+    meanings: Meanings | None = None
+
+    @property
+    def word_meanings(self) -> np.ndarray | None:
+        """Words x dimensions."""
+        return None if self.meanings is None else self.meanings.vectors
+
+    def without(self, places: np.ndarray) -> Task:
+        """The same on all rows but these."""
+        rest = np.setdiff1d(np.arange(self.rows.shape[0]), places)
+        return replace(self, rows=self.rows[rest], labels=self.labels[rest])

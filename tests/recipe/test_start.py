@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rankae.data.glove import Meanings
+from rankae.recipe.notes import Training
+from rankae.recipe.settings import RecipeSettings
+from rankae.recipe.start import StartChoice, chosen_by_honest_scores
+
+WORDS, TOPICS, SHARED = 300, 5, 30
+
+
+def chosen(labels: sp.csr_matrix, rows: sp.csr_matrix, candidates, **settings) -> StartChoice:
+    return chosen_by_honest_scores(rows, labels, RecipeSettings(**settings), candidates, Training())
+
+
+def unit(rows: np.ndarray) -> sp.csr_matrix:
+    return sp.csr_matrix((rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32))
+
+
+@pytest.fixture
+def topics():
+    """Rows of one word of their topic, which few others have, and four that all topics share."""
+    rng = np.random.default_rng(0)
+    topic = rng.integers(TOPICS, size=300)
+    rows = np.zeros((300, WORDS))
+    for i, t in enumerate(topic):
+        rows[i, rng.choice(np.arange(SHARED + t, WORDS, TOPICS))] = 1
+        rows[i, rng.choice(SHARED, 4, replace=False)] = 1
+    labels = sp.csr_matrix(np.eye(TOPICS, dtype=np.float32)[topic])
+    return unit(rows), labels
+
+
+def meaning(vectors: np.ndarray) -> Meanings:
+    return Meanings(vectors.astype(np.float32), "made up")
+
+
+def test_meanings_are_taken_where_they_help(topics):
+    rows, labels = topics
+    true = meaning(np.eye(TOPICS)[np.arange(WORDS) % TOPICS] * (np.arange(WORDS) >= SHARED)[:, None])
+    found = chosen(labels, rows, [None, true])
+    assert found.meanings is true
+    assert found.said["word_vectors"].startswith("made up (best precision of ")
+
+
+def test_meanings_are_left_where_they_do_not(topics):
+    rows, labels = topics
+    wrong = np.random.default_rng(1).normal(size=(WORDS, 1))
+    found = chosen(labels, rows, [None, meaning(np.sign(wrong))])
+    assert found.meanings is None
+    assert found.said["word_vectors"].startswith("none (best precision of ")
+
+
+def test_what_the_user_set_is_not_chosen(topics):
+    rows, labels = topics
+    wrong = meaning(np.ones((WORDS, 1)))
+    found = chosen(labels, rows, [wrong], ridge=7.0, noise_rounds=2)
+    assert (found.ridge, found.noise_rounds, found.meanings) == (7.0, 2, wrong)
+    assert found.said == {"word_vectors": "made up (as set)"}
+
+
+def test_the_ridge_is_large_for_noise_and_small_for_signal():
+    rng = np.random.default_rng(0)
+    rows = sp.csr_matrix(np.eye(20, dtype=np.float32)[rng.integers(20, size=400)])
+    noise = sp.csr_matrix((rng.random((400, 20)) < 0.1).astype(np.float32))
+    mixed = sp.hstack([rows, sp.csr_matrix(rng.random((400, 60)).astype(np.float32))], format="csr")
+    assert chosen(rows, rows, [None]).ridge <= chosen(noise, mixed, [None]).ridge

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from rankae.data import KNOWN, describe, load_dataset, splits_of
@@ -147,10 +145,6 @@ def test_the_papers_six_are_known():
     }
 
 
-REAL = os.environ.get("RANKAE_DATA")
-
-
-@pytest.mark.skipif(REAL is None, reason="RANKAE_DATA is not set")
 @pytest.mark.parametrize("name", ["bibtex", "delicious", "tmdb-plots"])
-def test_real_data_has_the_published_counts(name):
-    assert describe(f"{REAL}/{name}")["differs"] == []
+def test_real_data_has_the_published_counts(real_data, name):
+    assert describe(str(real_data(name)))["differs"] == []

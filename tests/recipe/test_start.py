@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rankae.data.glove import Meanings
+from rankae.data import load_dataset
+from rankae.data.glove import Meanings, word_meanings
+from rankae.data.text import TextFeatures
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 from rankae.recipe.start import StartChoice, chosen_by_honest_scores
@@ -65,3 +67,12 @@ def test_the_ridge_is_large_for_noise_and_small_for_signal():
     noise = sp.csr_matrix((rng.random((400, 20)) < 0.1).astype(np.float32))
     mixed = sp.hstack([rows, sp.csr_matrix(rng.random((400, 60)).astype(np.float32))], format="csr")
     assert chosen(rows, rows, [None]).ridge <= chosen(noise, mixed, [None]).ridge
+
+
+def test_glove_helps_on_film_plots(real_data):
+    glove = next(real_data("glove").glob("*.txt*"))
+    films = load_dataset(real_data("tmdb-plots"), "train").take(slice(3000))
+    text = TextFeatures()
+    rows = text.fit_transform(films.texts)
+    found = chosen(films.labels, rows, [None, word_meanings(text.words, glove)])
+    assert found.meanings is not None

@@ -66,14 +66,14 @@ class LabelRanker(BaseEstimator):
         if isinstance(X, list | tuple) and not X:
             raise DataError("there are no rows to learn from")
         targets = label_matrix(Y)
-        return self._fit_targets(self._training_rows(X, targets.matrix), targets)
+        return self._fit_targets(self._training_rows(X, targets), targets)
 
     def fit_dataset(self, data: Dataset) -> Self:
         """`fit` on a data set, keeping its label names."""
         targets = label_matrix(data.labels)
         if data.label_names is not None:
             targets = Targets(targets.matrix, name_array(data.label_names), "lists")
-        return self._fit_targets(self._training_rows(data.rows, targets.matrix), targets)
+        return self._fit_targets(self._training_rows(data.rows, targets), targets)
 
     def predict_top(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """The k best labels of each row, best first: (names, scores), both rows x min(k, labels).
@@ -210,7 +210,7 @@ class LabelRanker(BaseEstimator):
         """How strings become weighted words for this method, before fitting."""
         return TextFeatures()
 
-    def _training_rows(self, X: Any, labels: sp.csr_matrix) -> Rows:
+    def _training_rows(self, X: Any, targets: Targets) -> Rows:
         """X as `_fit` reads it; labels are given for methods that choose their features by evidence."""
         self.text_: TextFeatures | None = None
         if is_text(X):

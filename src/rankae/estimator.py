@@ -16,7 +16,7 @@ from rankae.data.dataset import Dataset
 from rankae.data.glove import Meanings, find_glove, starting_vectors, word_meanings
 from rankae.data.text import TextFeatures
 from rankae.errors import DataError, ModelFileError, RankaeError
-from rankae.inputs import is_text, labels_among, unit_rows
+from rankae.inputs import Targets, is_text, labels_among, unit_rows
 from rankae.network.kernels.threads import limited_to
 from rankae.network.label_index import made_up_rows, measured_index
 from rankae.network.rank_network import RankNetwork
@@ -316,12 +316,12 @@ class RankAE(LabelRanker):
 
     # Features ---------------------------------------------------------------------------------------------------
 
-    def _training_rows(self, X: Any, labels: sp.csr_matrix) -> Rows:
+    def _training_rows(self, X: Any, targets: Targets) -> Rows:
         self.choices_: dict[str, str] = {}
-        if not is_text(X) or len(X) != labels.shape[0]:
+        if not is_text(X) or len(X) != targets.matrix.shape[0]:
             if self.words != "bag":
                 raise DataError("a recurrent word encoder reads raw text: give strings, not a feature matrix")
-            return super()._training_rows(X, labels)
+            return super()._training_rows(X, targets)
         if self.words != "bag":
             self.text_ = TextFeatures(min_df=self.min_df, max_features=self.max_features)
             self.text_.fit(X)
@@ -332,8 +332,13 @@ class RankAE(LabelRanker):
             candidates = [(self.ngrams[0], self.ngrams[1])]  # a list, if it comes from JSON
         elif preset_settings(self.preset)[0] == "paper":
             candidates = [(1, 1)]
+        trusted = None
+        if self._trusted_given is not None and is_text(self._trusted_given[0]):
+            texts, labels = self._trusted_given
+            trusted = texts, labels_among(labels, targets.classes, pass_over=True)
+        how = candidates, self.min_df, self.max_features, self._seed, trusted
         with limited_to(self.threads):
-            self.text_, rows, said = choose_text(X, labels, candidates, self.min_df, self.max_features, self._seed)
+            self.text_, rows, said = choose_text(X, targets.matrix, *how)
         self.choices_["ngrams"] = said
         self.n_features_in_ = rows.shape[1]
         return rows

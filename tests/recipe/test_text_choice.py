@@ -39,3 +39,14 @@ def test_a_single_candidate_is_taken_as_it_is(texts):
     text, _, said = choose_text(texts, rows_of_labels([0, 1] * 200), [(1, 2)], max_features=5)
     assert len(text.words) == 5
     assert said == "(1, 2) (as set); 5 features"
+
+
+def test_trusted_rows_choose_where_labels_are_noisy():
+    random = np.random.default_rng(0)
+    columns = random.integers(0, 4, 600)
+    texts = [" ".join([COLOURS[c], *(f"n{i}" for i in random.integers(30, size=5))]) for c in columns]
+    noisy = np.where(random.random(600) < 0.6, random.integers(0, 4, 600), columns)
+    trusted = texts[400:], rows_of_labels(columns[400:].tolist())
+    text, _, said = choose_text(texts[:400], rows_of_labels(noisy[:400].tolist()), BOTH, trusted=trusted)
+    assert text.ngrams == (1, 1)
+    assert said.startswith("(1, 1) (best precision on trusted rows of (1, 1): ")

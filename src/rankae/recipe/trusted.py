@@ -71,9 +71,8 @@ def chosen_by_trusted(
     ridges = _RIDGES if settings.ridge is None else (settings.ridge,)
     rounds = range(_MOST_ROUNDS + 1) if settings.noise_rounds is None else (settings.noise_rounds,)
     merits: dict[Meanings | None, float] = dict.fromkeys(candidates, 0.0)
-    if len(candidates) > 1:  # as in `honest_precision`, a short code suffices to compare them
-        short = rows, labels, min(_SHORT_CODE, size), ridges, settings.seed, trusted
-        merits = {candidate: _best_precision(*short, candidate) for candidate in candidates}
+    if len(candidates) > 1:
+        merits = {one: trusted_precision(rows, labels, trusted, ridges, settings.seed, one) for one in candidates}
     meanings, of_meanings = best_meanings(merits)
     vectors = None if meanings is None else meanings.vectors
     found: dict[tuple[float, int], dict[str, float]] = {}
@@ -101,14 +100,18 @@ def chosen_by_trusted(
     return StartChoice(ridge, done, meanings, said | of_meanings)
 
 
-def _best_precision(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, size: int, ridges: Sequence[float], seed: int, trusted: Trusted,
-    meanings: Meanings | None,
+def trusted_precision(
+    rows: sp.csr_matrix, labels: sp.csr_matrix, trusted: Trusted, ridges: Sequence[float] = _RIDGES, seed: int = 0,
+    meanings: Meanings | None = None,
 ) -> float:  # fmt: skip
-    """The mean of P@1, P@3 and P@5 of trusted rows by the closed-form start with the best lambda."""
+    """The mean of P@1, P@3 and P@5 of trusted rows by the closed-form start with the best lambda.
+
+    As in `honest_precision`, a short code suffices to compare settings.
+    """
+    vectors = None if meanings is None else meanings.vectors
     best = 0.0
     for ridge in ridges:
-        start = warm_start(rows, labels, size, ridge, seed, meanings=None if meanings is None else meanings.vectors)
+        start = warm_start(rows, labels, _SHORT_CODE, ridge, seed, meanings=vectors)
         top = top_k(sparse_product(trusted.rows, start.word_table), start.label_table, None, 5)[0]
         best = max(best, float(np.mean(list(precisions(top, trusted.labels).values()))))
     return best

@@ -1,19 +1,20 @@
 import numpy as np
 import torch
 
+from rankae.data.glove import Meanings
 from rankae.refine.words_network import WordsNetwork, WordsNetworkSettings
 
 
-def started(directions: np.ndarray | None) -> torch.Tensor:
+def started(meanings: Meanings | None) -> torch.Tensor:
     network = WordsNetwork(40, 5, WordsNetworkSettings(word_size=32))
-    network.initialise(0, directions)
+    network.initialise(0, meanings)
     return network.word_vectors.detach()
 
 
 def test_words_that_point_the_same_way_start_alike_and_the_others_as_without_them():
     directions = np.zeros((40, 3), dtype=np.float32)
     directions[:4] = [[1, 0, 0], [1, 0, 0], [0, 1, 0], [-1, 0, 0]]
-    plain, found = started(None), started(directions)
+    plain, found = started(None), started(Meanings(directions, "made up"))
     assert torch.equal(found[4:], plain[4:])
     assert torch.equal(found[0], found[1])
     assert torch.equal(found[0], -found[3])

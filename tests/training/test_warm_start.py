@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from rankae.data.glove import Meanings
 from rankae.training.warm_start import honest_precision, label_codes, warm_start
 
 
@@ -68,13 +69,13 @@ def test_meanings_of_words_are_a_prior_of_the_same_regression(problem):
     rows, labels = problem
     meanings = np.random.default_rng(3).normal(size=(40, 5)).astype(np.float32)
     meanings /= np.linalg.norm(meanings, axis=1, keepdims=True)
-    start = warm_start(rows, labels, 12, 2.0, meanings=meanings)
+    start = warm_start(rows, labels, 12, 2.0, meanings=Meanings(meanings, ""))
     # Weights that are drawn to 0 as words and as meanings have the covariance I + a^2 PP' beforehand.
     X, Z, prior = rows.toarray(), labels @ start.label_table, np.eye(40) + 0.25 * meanings @ meanings.T
     W = np.linalg.solve(X.T @ X + 2 * np.linalg.inv(prior), X.T @ Z)
     np.testing.assert_allclose(start.word_table, W, atol=2e-3)
     np.testing.assert_allclose(
-        warm_start(rows, labels, 12, 2.0, meanings=np.zeros_like(meanings)).word_table,
+        warm_start(rows, labels, 12, 2.0, meanings=Meanings(np.zeros_like(meanings), "")).word_table,
         warm_start(rows, labels, 12, 2.0).word_table,
         atol=2e-3,
     )

@@ -135,7 +135,7 @@ def closed_form(task: Task, folds: list[np.ndarray]) -> tuple[WarmStart, CodePar
     settings, labels = task.settings, task.labels
     began, rounds = time.perf_counter(), settings.noise_rounds
     sizes = settings.code_size, settings.ridge, rounds, settings.proposed
-    start = denoised_start(task.rows, labels, *sizes, settings.seed, folds, task.word_meanings)
+    start = denoised_start(task.rows, labels, *sizes, settings.seed, folds, task.meanings)
     if rounds:
         start = replace(start, label_table=robust_decoder(start, labels))
     part = CodePart.untouched(start, common_labels(labels, settings.code_support, settings.neighbours))
@@ -165,7 +165,7 @@ def train_network(task: Task, step: str, members: int, seed: int) -> NetworkPart
     """A network of so many members; `step` is the name under which it is kept."""
 
     def fit() -> State:
-        how = _network_settings(task.settings, task.rows), members, seed, task.training.note, task.word_meanings
+        how = _network_settings(task.settings, task.rows), members, seed, task.training.note, task.meanings
         return NetworkPart.train(task.rows, task.labels, *how).state()
 
     made, arrays = task.steps.take(step, fit)

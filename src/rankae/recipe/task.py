@@ -24,11 +24,6 @@ class Task:
     steps: Steps
     meanings: Meanings | None = None
 
-    @property
-    def word_meanings(self) -> np.ndarray | None:
-        """Words x dimensions."""
-        return None if self.meanings is None else self.meanings.vectors
-
     def without(self, places: np.ndarray) -> Task:
         """The same on all rows but these."""
         rest = np.setdiff1d(np.arange(self.rows.shape[0]), places)

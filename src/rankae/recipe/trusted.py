@@ -74,15 +74,14 @@ def chosen_by_trusted(
     if len(candidates) > 1:
         merits = {one: trusted_precision(rows, labels, trusted, ridges, settings.seed, one) for one in candidates}
     meanings, of_meanings = best_meanings(merits)
-    vectors = None if meanings is None else meanings.vectors
     found: dict[tuple[float, int], dict[str, float]] = {}
     halves = trusted_folds(len(trusted), 2)
     for ridge in ridges:
-        start = warm_start(rows, labels, size, ridge, settings.seed, meanings=vectors)
+        start = warm_start(rows, labels, size, ridge, settings.seed, meanings=meanings)
         for done in range(max(rounds) + 1):
             if done:
                 soft = put_right(labels, start, proposed, settings.seed)
-                start = warm_start(rows, soft, size, ridge, settings.seed, meanings=vectors)
+                start = warm_start(rows, soft, size, ridge, settings.seed, meanings=meanings)
             if done in rounds:
                 table = robust_decoder(start, labels) if done else start.label_table
                 part = CodePart(start.word_table, table, np.zeros(len(table), dtype=np.float32), {})
@@ -108,10 +107,9 @@ def trusted_precision(
 
     As in `honest_precision`, a short code suffices to compare settings.
     """
-    vectors = None if meanings is None else meanings.vectors
     best = 0.0
     for ridge in ridges:
-        start = warm_start(rows, labels, _SHORT_CODE, ridge, seed, meanings=vectors)
+        start = warm_start(rows, labels, _SHORT_CODE, ridge, seed, meanings=meanings)
         top = top_k(sparse_product(trusted.rows, start.word_table), start.label_table, None, 5)[0]
         best = max(best, float(np.mean(list(precisions(top, trusted.labels).values()))))
     return best

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 
+from rankae.data.glove import Meanings
 from rankae.losses import bce_loss
 from rankae.losses.smooth_ranking import smooth_ranking_loss
 from rankae.network.attention import DualAttention, WordGates
@@ -75,7 +76,7 @@ class WordsNetwork(nn.Module):
         self.dropout = settings.dropout
 
     @torch.no_grad()
-    def initialise(self, seed: int, meanings: np.ndarray | None = None) -> None:
+    def initialise(self, seed: int, meanings: Meanings | None = None) -> None:
         """Draw every parameter; words that have a meaning, such as GloVe's, start from a random map of it."""
         generator = torch.Generator().manual_seed(seed)
         C = self.word_vectors.shape[1]
@@ -88,9 +89,10 @@ class WordsNetwork(nn.Module):
             if parameter is not None:
                 parameter.copy_(torch.randn(parameter.shape, generator=generator) * deviation)
         if meanings is not None:
-            known = torch.from_numpy(np.flatnonzero(meanings.any(axis=1)))
-            channels = torch.randn(meanings.shape[1], C, generator=generator) * _WORD_DEVIATION
-            self.word_vectors[known] = (torch.from_numpy(meanings)[known] @ channels).to(self.word_vectors.device)
+            vectors = torch.from_numpy(meanings.vectors)
+            known = vectors.any(dim=1)
+            channels = torch.randn(vectors.shape[1], C, generator=generator) * _WORD_DEVIATION
+            self.word_vectors[known] = (vectors[known] @ channels).to(self.word_vectors.device)
 
     def codes(self, bags: Bags) -> Tensor:
         """x_h = relu(pool(V' * A) + b)."""
@@ -138,7 +140,7 @@ class NetworkPart:
         members: int = 1,
         seed: int = 0,
         on_epoch: Callable[[Figures], None] | None = None,
-        meanings: np.ndarray | None = None,
+        meanings: Meanings | None = None,
     ) -> Self:
         """Train `members` networks that differ by their seed; see `WordsNetwork.initialise` for `meanings`."""
         networks, history = [], []

@@ -27,6 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
+from rankae.data.glove import Meanings
 from rankae.refine.readings import CodeReading
 from rankae.refine.shortlist import Shortlist
 from rankae.training.warm_start import WarmStart, warm_start
@@ -113,7 +114,7 @@ def denoised_start(
     proposed: int = 40,
     seed: int = 0,
     folds: Sequence[np.ndarray] = (),
-    meanings: np.ndarray | None = None,
+    meanings: Meanings | None = None,
 ) -> WarmStart:
     """The closed-form start (see `warm_start`) after some rounds of correcting labels and fitting again.
 

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.data.glove import Meanings
 from rankae.data.near_copies import novel_rows
 from rankae.metrics import precisions
 from rankae.network.kernels.sparse_product import sparse_product
@@ -62,18 +63,17 @@ def warm_start(
     ridge: float,
     seed: int = 0,
     folds: Sequence[np.ndarray] = (),
-    meanings: np.ndarray | None = None,
+    meanings: Meanings | None = None,
 ) -> WarmStart:
     """Solve for E, D and F, and tell what F would say of each row had it not seen it.
 
     folds : places of rows that are held out together. Their honest codes are those of an F that was solved without
         them; every other row is left out by the formula.
-    meanings : P, rows of length 1, or of 0 where a word's meaning is not known.
     """
     words = rows.shape[1]
     if meanings is not None:
-        meanings = _MEANING * meanings
-        rows = sp.hstack([rows, sp.csr_matrix(sparse_product(rows, meanings))], format="csr")
+        P = _MEANING * meanings.vectors
+        rows = sp.hstack([rows, sp.csr_matrix(sparse_product(rows, P))], format="csr")
     label_table = label_codes(labels, code_size, seed)
     codes = sparse_product(labels, label_table)
     probes = np.random.default_rng(seed).choice(np.array([-1, 1], np.float32), (rows.shape[0], _PROBES))
@@ -92,7 +92,7 @@ def warm_start(
         honest[fold] = own[fold]
     word_table = np.ascontiguousarray(solution[:words, : codes.shape[1]])
     if meanings is not None:
-        word_table += meanings @ solution[words:, : codes.shape[1]]
+        word_table += P @ solution[words:, : codes.shape[1]]
     return WarmStart(word_table, label_table, honest, ridge, without)
 
 
@@ -108,7 +108,7 @@ def honest_precision(
     labels: sp.csr_matrix,
     ridges: Sequence[float] = (1.0,),
     seed: int = 0,
-    meanings: np.ndarray | None = None,
+    meanings: Meanings | None = None,
     most_rows: int = 10_000,
 ) -> dict[float, float]:
     """For each lambda, the mean of P@1, P@3 and P@5 by leave-one-out scores.

@@ -14,8 +14,8 @@ from rankae.recipe.settings import RecipeSettings
 from rankae.training.warm_start import honest_precision
 
 _RIDGES = (0.3, 1.0, 2.0, 4.0)
-# Points of precision that meanings must be worth. They take time, and .6 by leave-one-out scores were worth nothing to a
-# whole model (debtags), which has neighbours as well.
+# Points of precision that meanings must be worth. They take time, and on debtags .6 by leave-one-out scores were worth
+# nothing to the whole model, which has neighbours as well.
 _GAIN = 0.7
 
 

@@ -26,7 +26,10 @@ ADDITIONS = [
     Contender("without rankers", "rank-ae", {"rankers": False}),
     Contender("without neighbours", "rank-ae", {"neighbours": False}),
 ]
-TEXT_ADDITIONS = [Contender("without word pairs", "rank-ae", {"ngrams": [1, 1]})]
+TEXT_ADDITIONS = [
+    Contender("without word pairs", "rank-ae", {"ngrams": [1, 1]}),
+    Contender("without GloVe", "rank-ae", {"word_vectors": "none"}),
+]
 
 
 def ablate(

@@ -51,8 +51,8 @@ class RankAE(LabelRanker):
     attention : whether there is a channel gate ("No attn" without).
     loss : of the network. "paper": "ranking" or "bce" ("No loss"); "default": "smooth" or "bce".
     epochs, random_state, threads, device : of training.
-    effort, ridge, noise_rounds, tuning, tuning_epochs, network, neighbours, rankers, ranker_cost, code_support,
-        easy_negatives, proposed, objective, choose : of the recipe, see `rankae.recipe.RecipeSettings`.
+    effort, ridge, noise_rounds, tuning, tuning_epochs, network, neighbours, most_rows, rankers, ranker_cost,
+        code_support, easy_negatives, proposed, objective, choose : of the recipe, see `rankae.recipe.RecipeSettings`.
     margin, balance, reduction, hidden, activation, scores, pooling, direct, shortlist, learning_rate, decay, batch,
         warmup, word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
@@ -95,6 +95,7 @@ class RankAE(LabelRanker):
         tuning_epochs: int | None = None,
         network: int | None = None,
         neighbours: bool | None = None,
+        most_rows: int | None = None,
         rankers: bool | None = None,
         ranker_cost: float | None = None,
         code_support: int | None = None,
@@ -142,6 +143,7 @@ class RankAE(LabelRanker):
         self.tuning_epochs = tuning_epochs
         self.network = network
         self.neighbours = neighbours
+        self.most_rows = most_rows
         self.rankers = rankers
         self.ranker_cost = ranker_cost
         self.code_support = code_support

@@ -17,7 +17,7 @@ def of_labels(count: int, rows_each: int, effort: str) -> Resolved:
     columns = np.repeat(np.arange(count), rows_each)
     labels = sp.csr_matrix((np.ones(len(places), np.float32), (places, columns)), shape=(rows, count))
     words = sp.random(rows, 50, 0.1, format="csr", dtype=np.float32, random_state=0)
-    return resolved(RecipeSettings(effort=effort, ridge=1.0, network=0), words, labels, Training())
+    return resolved(RecipeSettings(effort=effort, network=0), words, labels, 1.0, Training())
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,7 @@ def test_rankers_of_rare_labels_are_held_back(
 ) -> None:
     found = of_labels(count, rows_each, effort)
     assert (found.ranker_cost, found.easy_negatives) == (cost, negatives)
+
+
+def test_common_words_are_followed_less_far_at_low_effort() -> None:
+    assert of_labels(100, 3, "low").most_rows < of_labels(100, 3, "full").most_rows

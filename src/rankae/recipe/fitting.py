@@ -51,7 +51,7 @@ def fit_parts(task: Task) -> Fitted:
     votes = None
     if settings.neighbours:
         began = time.perf_counter()
-        neighbours = Neighbours(rows, labels)
+        neighbours = Neighbours(rows, labels, most_rows=settings.most_rows)
         found, cosine = neighbours.nearest(rows, honest=True)
         votes = neighbours.votes(found, cosine)
         training.timed("neighbours", began)

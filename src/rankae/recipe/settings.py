@@ -10,11 +10,12 @@ import scipy.sparse as sp
 
 from rankae.errors import RankaeError
 from rankae.recipe.notes import Training
-from rankae.refine.neighbours import is_dense
+from rankae.refine.neighbours import EVERY_ROW, MOST_ROWS, is_dense
 
 # Multiplications that a part of the recipe may cost before it is left out: about a minute of one core.
 AFFORDABLE = 3e12
 _MANY_LABELS = 4000  # beyond it, the code leaves rare labels to neighbours
+_FEWER_ROWS = 2000  # `most_rows` at low effort: a third less to add up a row on eurlex57k, and nothing lost
 _FEW_ROWS = 10  # a label, on average; with fewer, rankers do better at a lower cost and with more negatives
 _FEWEST_COMMON = 500  # where fewer labels are common, to look at all of them costs little
 
@@ -34,6 +35,7 @@ class RecipeSettings:
     network : how many networks to train and average; 0 for none.
     attention : whether the networks have a channel gate.
     neighbours, rankers : whether these parts may take part.
+    most_rows : neighbours are not looked for by words that more rows than this have: those say little and cost most.
     ranker_cost : C of the rankers' SVMs; by default what held-out or trusted rows choose.
     easy_negatives : how many labels drawn at random to learn each row as a negative of, besides the proposed ones.
     code_support : the code proposes labels that so many rows carry, and tuning looks at no others.
@@ -54,6 +56,7 @@ class RecipeSettings:
     loss: str = "smooth"
     epochs: int | None = None
     neighbours: bool | None = None
+    most_rows: int | None = None
     rankers: bool | None = None
     ranker_cost: float | None = None
     easy_negatives: int | None = None
@@ -84,6 +87,7 @@ class Resolved(RecipeSettings):
     word_size: int
     epochs: int
     neighbours: bool
+    most_rows: int
     rankers: bool
     easy_negatives: int
     code_support: int
@@ -136,7 +140,10 @@ def resolved(
     rare = low and many and labels.nnz < _FEW_ROWS * L
     dense = is_dense(rows)
     few_products = not dense or float(n) * n * words < AFFORDABLE  # dense rows are compared with all others
-    neighbours = choose("neighbours", few_products, f"features are {'dense' if dense else 'sparse'}")
+    kind = f"features are {'dense' if dense else 'sparse'}"
+    neighbours = choose("neighbours", few_products, kind)
+    followed = EVERY_ROW if dense else _FEWER_ROWS if low else MOST_ROWS
+    most_rows = choose("most_rows", followed, f"{kind}, {settings.effort} effort")
     support = choose("code_support", (40 if low else 5) if many else 1, f"{L} labels, {settings.effort} effort")
     common = common_labels(labels, support, neighbours)
     tuning_epochs = choose("tuning_epochs", 5 if many else 10, f"{L} labels")
@@ -160,9 +167,9 @@ def resolved(
     cost = choose("ranker_cost", usual, f"{L} labels, low effort") if low and many else settings.ranker_cost
     noise_rounds = choose("noise_rounds", 0, "no trusted rows that could tell whether it helps")
     made = {
-        "code_size": h, "proposed": min(proposed, L), "neighbours": neighbours, "code_support": support,
-        "tuning": tuning, "tuning_epochs": tuning_epochs, "easy_negatives": easy_negatives, "word_size": word_size,
-        "epochs": epochs, "network": network, "rankers": rankers, "ranker_cost": cost,
+        "code_size": h, "proposed": min(proposed, L), "neighbours": neighbours, "most_rows": most_rows,
+        "code_support": support, "tuning": tuning, "tuning_epochs": tuning_epochs, "easy_negatives": easy_negatives,
+        "word_size": word_size, "epochs": epochs, "network": network, "rankers": rankers, "ranker_cost": cost,
         "noise_rounds": noise_rounds, "ridge": ridge,
     }  # fmt: skip
     return Resolved(**(asdict(settings) | made))

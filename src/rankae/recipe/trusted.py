@@ -121,7 +121,7 @@ def fit_parts_once(task: Task, trusted: Trusted) -> Fitted:
     neighbours = voted = None
     if settings.neighbours:
         began = time.perf_counter()
-        neighbours = Neighbours(rows, labels)
+        neighbours = Neighbours(rows, labels, most_rows=settings.most_rows)
         voted = neighbours.read(rows, honest=True).propose(settings.proposed)
         training.timed("neighbours", began)
     code, honest_codes = _fit_code(task, trusted)

@@ -21,8 +21,7 @@ from rankae.refine.nearest_rows import keep_nearest, nearest_rows
 from rankae.refine.readings import SparseReading
 from rankae.refine.shortlist import Shortlist
 
-_MOST_ROWS = 3000
-_EVERY_ROW = 2**31 - 1  # `most_rows` where rows are dense
+MOST_ROWS, EVERY_ROW = 3000, 2**31 - 1  # `most_rows` where rows are sparse, and where they are dense
 _DENSE = 0.3  # of the features of a row are not 0
 _AT_ONCE = 256  # rows whose similarities to all training rows are held in memory
 
@@ -85,7 +84,7 @@ class Neighbours:
         self, rows: sp.csr_matrix, labels: sp.csr_matrix, count: int = 20, most_rows: int | None = None
     ) -> None:
         if most_rows is None:
-            most_rows = _EVERY_ROW if is_dense(rows) else _MOST_ROWS
+            most_rows = EVERY_ROW if is_dense(rows) else MOST_ROWS
         self.count, self.most_rows = count, most_rows
         self.labels = labels
         postings = rows.tocsc()
@@ -119,7 +118,7 @@ class Neighbours:
         found = np.full((rows.shape[0], self.count), -1, dtype=np.int32)
         cosine = np.zeros((rows.shape[0], self.count), dtype=np.float32)
         weights, known = self.post_weights, self.labels.shape[0]
-        if self.most_rows == _EVERY_ROW:
+        if self.most_rows == EVERY_ROW:
             self._compare_with_all(rows, honest, found, cosine)
             return found, cosine
         if self._short_rows is None:  # postings come from memory, so fewer bytes of them take less time

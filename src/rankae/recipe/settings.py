@@ -16,7 +16,7 @@ from rankae.refine.neighbours import EVERY_ROW, MOST_ROWS, is_dense
 AFFORDABLE = 3e12
 _MANY_LABELS = 4000  # beyond it, the code leaves rare labels to neighbours
 _FEWER_ROWS = 2000  # `most_rows` at low effort: a third less to add up a row on eurlex57k, and nothing lost
-_FEW_ROWS = 10  # a label, on average; with fewer, rankers do better at a lower cost and with more negatives
+_FEW_ROWS = 10  # a label, on average; with fewer, rankers do better at a lower cost
 _FEWEST_COMMON = 500  # where fewer labels are common, to look at all of them costs little
 
 
@@ -137,7 +137,6 @@ def resolved(
     )
     proposed = choose("proposed", enough_proposed(labels, settings.effort), f"{L} labels, {settings.effort} effort")
     low, many = settings.effort == "low", L > _MANY_LABELS
-    rare = low and many and labels.nnz < _FEW_ROWS * L
     dense = is_dense(rows)
     few_products = not dense or float(n) * n * words < AFFORDABLE  # dense rows are compared with all others
     kind = f"features are {'dense' if dense else 'sparse'}"
@@ -153,8 +152,7 @@ def resolved(
         tuning_cost < 4 * AFFORDABLE and L > 1 and (many or not low),
         f"{tuning_cost:.0e} multiplications, {settings.effort} effort",
     )
-    drawn = 60 if rare else 40 if many else 20
-    easy_negatives = choose("easy_negatives", min(drawn, L), "enough to learn what a label is about")
+    easy_negatives = choose("easy_negatives", min(40 if many else 20, L), "enough to learn what a label is about")
     word_size = choose("word_size", 1000 if words <= 2000 else 500, f"{words} features")
     epochs = choose("epochs", 20 if words <= 2000 else 12, f"{words} features")
     gate = 10 if settings.attention else 1  # what a gated word costs, in products of its channels
@@ -163,7 +161,7 @@ def resolved(
     network = choose("network", affordable, f"{network_cost:.0e} multiplications each")
     rankers = choose("rankers", L > 1, f"{L} labels")
     # Where labels are many, the search takes a tenth of the time, and held-out rows hardly tell costs apart.
-    usual = 0.3 if rare else 0.5
+    usual = 0.3 if labels.nnz < _FEW_ROWS * L else 0.5
     cost = choose("ranker_cost", usual, f"{L} labels, low effort") if low and many else settings.ranker_cost
     noise_rounds = choose("noise_rounds", 0, "no trusted rows that could tell whether it helps")
     made = {

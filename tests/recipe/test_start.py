@@ -42,7 +42,7 @@ def test_meanings_are_taken_where_they_help(topics):
     true = meaning(np.eye(TOPICS)[np.arange(WORDS) % TOPICS] * (np.arange(WORDS) >= SHARED)[:, None])
     found = chosen(labels, rows, [None, true])
     assert found.meanings is true
-    assert found.said["word_vectors"].startswith("made up (best precision of ")
+    assert found.said["word_vectors"].startswith("made up (precision ")
 
 
 def test_meanings_are_left_where_they_do_not(topics):
@@ -50,7 +50,7 @@ def test_meanings_are_left_where_they_do_not(topics):
     wrong = np.random.default_rng(1).normal(size=(WORDS, 1))
     found = chosen(labels, rows, [None, meaning(np.sign(wrong))])
     assert found.meanings is None
-    assert found.said["word_vectors"].startswith("none (best precision of ")
+    assert found.said["word_vectors"].startswith("none (precision ")
 
 
 def test_what_the_user_set_is_not_chosen(topics):

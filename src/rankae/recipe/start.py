@@ -14,8 +14,8 @@ from rankae.recipe.settings import RecipeSettings
 from rankae.training.warm_start import honest_precision
 
 _RIDGES = (0.3, 1.0, 2.0, 4.0)
-# Points of precision that meanings must be worth. They take time, and on debtags half a point by leave-one-out scores was
-# worth nothing to the whole model, which has neighbours as well.
+# Points of precision that meanings must be worth. They take time, and on debtags half a point by leave-one-out scores
+# was worth nothing to the whole model, which has neighbours as well.
 _GAIN = 0.6
 
 
@@ -58,5 +58,6 @@ def best_meanings(precision: dict[Meanings | None, float]) -> tuple[Meanings | N
     chosen = max(precision, key=lambda candidate: precision[candidate] - (0 if candidate is None else _GAIN))
     if len(precision) > 1:
         tried = ", ".join(f"{precision[c]:.1f} with{'out' if c is None else ''}" for c in precision)
-        return chosen, {"word_vectors": f"{'none' if chosen is None else chosen.source} (best precision of {tried})"}
+        name = "none" if chosen is None else chosen.source
+        return chosen, {"word_vectors": f"{name} (precision {tried}; {_GAIN:g} more is the least that counts)"}
     return chosen, {} if chosen is None else {"word_vectors": f"{chosen.source} (as set)"}

@@ -25,7 +25,7 @@ def test_pairs_are_chosen_where_the_order_of_words_says_the_label(texts):
     text, rows, said = choose_text(texts, labels, BOTH)
     assert text.ngrams == (1, 2)
     assert rows.shape == (400, len(text.words))
-    assert said.startswith("(1, 2) (leave-one-out precision (1, 1): ")
+    assert said.startswith("(1, 2) (best leave-one-out precision of (1, 1): ")
 
 
 def test_words_are_chosen_where_pairs_tell_nothing_more():
@@ -47,4 +47,4 @@ def test_trusted_rows_choose_where_there_are_some(texts):
     assert choose_text(texts, by_order, BOTH)[0].ngrams == (1, 2)
     text, _, said = choose_text(texts, by_order, BOTH, trusted=trusted)
     assert text.ngrams == (1, 1)
-    assert said.startswith("(1, 1) (precision on trusted rows (1, 1): ")
+    assert said.startswith("(1, 1) (best precision on trusted rows of (1, 1): ")

@@ -16,9 +16,6 @@ from rankae.training.warm_start import honest_precision
 # Bytes that the table of word vectors may take, 400 float32 a word: it bounds the vocabulary of n-grams.
 _MOST_TABLE_BYTES = 2**29
 MOST_FEATURES = _MOST_TABLE_BYTES // (4 * 400)
-# Points of precision that a later candidate must be worth: its features are more, so they take more time and give noise
-# in the labels more room.
-_GAIN = 0.6
 
 
 def choose_text(
@@ -30,7 +27,7 @@ def choose_text(
     seed: int = 0,
     trusted: tuple[Sequence[str], sp.csr_matrix] | None = None,
 ) -> tuple[TextFeatures, sp.csr_matrix, str]:
-    """The best of some n-grams, fewer first: fitted features, the rows of `texts`, and one line that says why.
+    """The best of some n-grams: fitted features, the rows of `texts`, and one line that says why.
 
     A single candidate is taken as it is, without a look at its scores. `trusted` are further texts and their labels.
     """
@@ -44,11 +41,8 @@ def choose_text(
         elif len(candidates) > 1 and trusted is not None:
             precision = trusted_precision(rows, labels, Trusted(text.transform(trusted[0]), trusted[1]), seed=seed)
         found.append((precision, text, rows))
-    chosen = 0
-    for i, (precision, _, _) in enumerate(found):
-        chosen = i if precision >= found[chosen][0] + _GAIN else chosen
-    _, text, rows = found[chosen]
+    _, text, rows = max(found, key=lambda candidate: candidate[0])
     shown = ", ".join(f"{tried.ngrams}: {precision:.1f}" for precision, tried, _ in found)
     by = "leave-one-out precision" if trusted is None else "precision on trusted rows"
-    why = f"{by} {shown}; {_GAIN:g} more is the least that counts" if len(found) > 1 else "as set"
+    why = f"best {by} of {shown}" if len(found) > 1 else "as set"
     return text, rows, f"{text.ngrams} ({why}); {len(text.words)} features"

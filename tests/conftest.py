@@ -12,8 +12,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 from hypothesis import settings
 
-# Only tests that ask for real data may see it: word vectors that lie there would change what others train.
-_REAL_DATA = os.environ.pop("RANKAE_DATA", None)
+# Only tests that ask for real data may see it: word vectors that lie there would change what others train. It stays in
+# the environment by another name, for the workers of `pytest -n` have theirs from this process.
+if "RANKAE_DATA" in os.environ:
+    os.environ["RANKAE_TEST_DATA"] = os.environ.pop("RANKAE_DATA")
+_REAL_DATA = os.environ.get("RANKAE_TEST_DATA")
 
 settings.register_profile("rankae", deadline=None, derandomize=True)
 settings.load_profile("rankae")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,15 @@ def test_contributions_add_up_to_the_score(texts, change: dict) -> None:
         known = found.attention[found.attention > 0]
         assert len(known) > 5
         assert (known < SMALL["word_size"]).all()
+
+
+def test_a_titles_features_speak_for_the_words_of_the_title(texts) -> None:
+    train, test = texts
+    titled = replace(train, texts=[text.replace(" ", "\n", 1) for text in train.texts])
+    model = rivals.create("rank-ae-paper", title=0.5, **SMALL).fit_dataset(titled)
+    assert model.text_.of_titles
+    found = explain(model, test.texts[1].replace(" ", "\n", 1), k=4)
+    np.testing.assert_allclose(found.base + found.contributions.sum(axis=0), found.scores, rtol=1e-4, atol=1e-5)
 
 
 def test_rows_of_features_are_explained_by_their_names(matrix) -> None:

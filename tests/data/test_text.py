@@ -7,6 +7,7 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from rankae.data import TextFeatures
+from rankae.data.text import title_of
 from rankae.errors import DataError
 
 WORDS = ["the", "of", "apple", "red", "wine", "c++", "node.js", "x-ray", "café", "7zip", "blue", "sky", "tree", "leaf"]
@@ -84,3 +85,37 @@ def test_mistakes():
         TextFeatures(ngrams=(2, 1))
     with pytest.raises(DataError, match="not a regular expression"):
         TextFeatures(token_pattern="(")
+
+
+def test_a_title_has_features_of_its_own_that_weigh_as_much_as_asked():
+    texts = ["red wine\nred red grapes", "green tea\ngreen leaves", "one line without a title"]
+    text = TextFeatures(min_df=1, title=0.5)
+    rows = text.fit_transform(texts)
+    first = len(text.words) - text.of_titles
+    assert text.words[first:] == ["title:red", "title:wine", "title:green", "title:tea"]
+    assert text.spelled()[first:] == ["red", "wine", "green", "tea"]
+    body, title = rows[:, :first].toarray(), rows[:, first:].toarray()
+    np.testing.assert_allclose(np.linalg.norm(title, axis=1)[:2] / np.linalg.norm(body, axis=1)[:2], 0.5, rtol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(rows.toarray(), axis=1), 1, rtol=1e-6)
+    assert title[2].sum() == 0
+    np.testing.assert_allclose(text.transform(texts).toarray(), rows.toarray(), rtol=1e-6)
+    plain = TextFeatures(min_df=1).fit_transform(texts).toarray()
+    np.testing.assert_allclose(body / np.linalg.norm(body, axis=1, keepdims=True), plain, rtol=1e-6)
+    again = TextFeatures.from_state(*text.state())
+    np.testing.assert_array_equal(again.transform(texts).toarray(), text.transform(texts).toarray())
+    assert again.spelled() == text.spelled()
+
+
+def test_a_title_is_a_line_that_others_follow():
+    assert [title_of(text) for text in ("\na title \nand more", "one line\n ", "")] == ["a title ", "", ""]
+
+
+def test_titles_share_the_limit_of_features():
+    texts = [f"a{i % 30} b{i % 30}\n" + " ".join(f"w{(i + j) % 60}" for j in range(30)) for i in range(60)]
+    text = TextFeatures(max_features=20, title=0.5).fit(texts)
+    assert (len(text.words), text.of_titles) == (20, 4)
+
+
+def test_a_titles_weight_must_make_sense():
+    with pytest.raises(DataError, match="title is -1"):
+        TextFeatures(title=-1)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rankae.recipe.text_choice import choose_text
+from rankae.data.glove import Meanings
+from rankae.recipe.text_choice import TextCandidates, choose_text
 
 COLOURS = ("red", "green", "blue", "grey")
-BOTH = [(1, 1), (1, 2)]
+BOTH = TextCandidates()
 
 
 def rows_of_labels(columns):
@@ -25,7 +26,7 @@ def test_pairs_are_chosen_where_the_order_of_words_says_the_label(texts):
     text, rows, said = choose_text(texts, labels, BOTH)
     assert text.ngrams == (1, 2)
     assert rows.shape == (400, len(text.words))
-    assert said.startswith("(1, 2) (best leave-one-out precision of (1, 1): ")
+    assert said["ngrams"].startswith("(1, 2) (best leave-one-out precision of (1, 1): ")
 
 
 def test_words_are_chosen_where_pairs_tell_nothing_more():
@@ -36,9 +37,9 @@ def test_words_are_chosen_where_pairs_tell_nothing_more():
 
 
 def test_a_single_candidate_is_taken_as_it_is(texts):
-    text, _, said = choose_text(texts, rows_of_labels([0, 1] * 200), [(1, 2)], max_features=5)
+    text, _, said = choose_text(texts, rows_of_labels([0, 1] * 200), TextCandidates([(1, 2)], max_features=5))
     assert len(text.words) == 5
-    assert said == "(1, 2) (as set); 5 features"
+    assert said == {"ngrams": "(1, 2) (as set); 5 features"}
 
 
 def test_trusted_rows_choose_where_there_are_some(texts):
@@ -47,4 +48,47 @@ def test_trusted_rows_choose_where_there_are_some(texts):
     assert choose_text(texts, by_order, BOTH)[0].ngrams == (1, 2)
     text, _, said = choose_text(texts, by_order, BOTH, trusted=trusted)
     assert text.ngrams == (1, 1)
-    assert said.startswith("(1, 1) (best precision on trusted rows of (1, 1): ")
+    assert said["ngrams"].startswith("(1, 1) (best precision on trusted rows of (1, 1): ")
+
+
+def test_titles_have_words_of_their_own_where_they_say_the_label():
+    pairs = np.random.default_rng(0).integers(0, 4, (400, 2)).tolist()
+    texts, labels = [f"{COLOURS[a]}\n{COLOURS[b]}" for a, b in pairs], rows_of_labels([a for a, _ in pairs])
+    text, rows, said = choose_text(texts, labels, TextCandidates([(1, 1)], titles=(0, 0.5)))
+    assert text.title == 0.5
+    assert rows.shape == (400, 8)
+    assert said["title"].startswith("0.5 (best leave-one-out precision of 0: ")
+
+
+def test_titles_are_words_like_others_where_they_say_nothing_more():
+    random = np.random.default_rng(0)
+    columns = random.integers(0, 4, 300).tolist()
+    texts = [f"n{random.integers(40)} n{random.integers(40)}\n{COLOURS[c]}" for c in columns]
+    assert choose_text(texts, rows_of_labels(columns), TextCandidates([(1, 1)], titles=(0, 0.5)))[0].title == 0
+
+
+def test_texts_of_one_line_have_no_title_to_try(texts):
+    labels = rows_of_labels([int("red green" in text) for text in texts])
+    text, _, said = choose_text(texts, labels, TextCandidates(titles=(0, 0.5)))
+    assert text.title == 0
+    assert "title" not in said
+
+
+def test_what_words_mean_is_looked_at_with_the_ngrams():
+    """Words are rare and a third of the labels wrong, so words alone say little; what they mean says all."""
+    random = np.random.default_rng(0)
+    columns = random.integers(0, 2, 300).tolist()
+    texts = [f"{'ab'[c]}{random.integers(40)} x{random.integers(40)}" for c in columns]
+    asked = []
+
+    def meanings(words):
+        asked.append(len(words))
+        vectors = np.array([[w[0] == "a", w[0] == "b", w[0] == "x"] for w in words], dtype=np.float32)
+        return [None, Meanings(vectors, "first letters")]
+
+    learnt = rows_of_labels([c if random.random() > 0.35 else 1 - c for c in columns[:200]])
+    trusted = texts[200:], rows_of_labels(columns)[200:]
+    without = choose_text(texts[:200], learnt, BOTH, 0, trusted)[2]["ngrams"]
+    said = choose_text(texts[:200], learnt, TextCandidates(meanings=meanings), 0, trusted)[2]["ngrams"]
+    assert len(asked) == 2
+    assert float(said.split("(1, 1): ")[1].split(",")[0]) > float(without.split("(1, 1): ")[1].split(",")[0])

@@ -13,6 +13,7 @@ from rankae.data.tokens import WORD, tokenizer
 from rankae.errors import DataError
 
 _NOTHING = np.empty(0, dtype=np.int32)
+_TITLE = "title:"  # begins the name of a title's feature
 
 
 class TextFeatures:
@@ -22,10 +23,12 @@ class TextFeatures:
     ----------
     ngrams : shortest and longest run of words that makes a feature.
     min_df : a feature must occur in at least so many documents. Texts so few that none does keep all their words.
-    max_features : keep only the features of most documents.
+    max_features : keep only the features of most documents; titles may take a fifth of them.
     sublinear : 1 + ln(count) in place of the count.
     idf : weigh by ln((1 + rows) / (1 + rows with the word)) + 1.
     norm : scale each row to length 1.
+    title : a title, which is a first line that more lines follow, has features of its own besides; together they
+        weigh so many times as much as all others of the row. 0 for none.
     token_pattern, lowercase : what counts as a word.
 
     Attributes
@@ -49,6 +52,7 @@ class TextFeatures:
         sublinear: bool = True,
         idf: bool = True,
         norm: bool = True,
+        title: float = 0.0,
         token_pattern: str = WORD,
         lowercase: bool = True,
     ) -> None:
@@ -57,6 +61,8 @@ class TextFeatures:
             raise DataError(f"ngrams is {ngrams}; give the shortest and the longest length, such as (1, 2)")
         if min_df < 1 or (max_features is not None and max_features < 1):
             raise DataError("min_df and max_features must be at least 1")
+        if not 0 <= title < np.inf:
+            raise DataError(f"title is {title}; the weight of a title's words must be at least 0")
         self._tokens = tokenizer(token_pattern)
         self.ngrams = (int(low), int(high))
         self.min_df = min_df
@@ -64,9 +70,11 @@ class TextFeatures:
         self.sublinear = sublinear
         self.idf = idf
         self.norm = norm
+        self.title = title
         self.token_pattern = token_pattern
         self.lowercase = lowercase
         self.words: list[str] = []
+        self.of_titles = 0  # how many of them, the last ones, are features of titles
         self.word_weights = np.empty(0, dtype=np.float32)
         self._column: dict[str, int] = {}
 
@@ -74,9 +82,18 @@ class TextFeatures:
         """Learn vocabulary and weights from `texts`; return their weighted words, CSR float32."""
         from rankae.data.vocabulary import count_grams
 
-        counts, words = count_grams(self._token_lists(texts), self.ngrams, self.min_df, self.max_features)
+        most, titles = self.max_features, None
+        if self.title:
+            of_titles = self._token_lists(map(title_of, texts))
+            titles = count_grams(of_titles, self.ngrams, self.min_df, most and -(-most // 5))
+            most = most and max(1, most - len(titles[1]))
+        counts, words = count_grams(self._token_lists(texts), self.ngrams, self.min_df, most)
         if not words:
             raise DataError("the training texts hold no words")
+        if titles is not None:
+            counts = sp.hstack([counts, titles[0]], format="csr")
+            words += [_TITLE + word for word in titles[1]]
+            self.of_titles = len(titles[1])
         frequency = np.bincount(counts.indices, minlength=len(words))
         weights = np.log((1 + counts.shape[0]) / (1 + frequency)) + 1 if self.idf else np.ones(len(words))
         self._set_vocabulary(words, weights.astype(np.float32))
@@ -91,8 +108,11 @@ class TextFeatures:
         # No Python step for each word: half of what a document costs would go there.
         column, unknown = self._column.get, repeat(-1)
         indices, counts = [_NOTHING], [_NOTHING]
-        for tokens in self._token_lists(texts):
+        for i, tokens in enumerate(self._token_lists(texts)):
             grams = self._grams(tokens)
+            if self.title:
+                (title,) = self._token_lists([title_of(texts[i])])
+                grams = grams + list(map(_TITLE.__add__, self._grams(title)))
             found = np.fromiter(chain((-1,), map(column, grams, unknown)), np.int32, len(grams) + 1)
             found.sort()  # what is unknown comes first, so that only known words differ from the one before
             begins = np.flatnonzero(found[1:] != found[:-1]) + 1
@@ -119,6 +139,8 @@ class TextFeatures:
             "sublinear": self.sublinear,
             "idf": self.idf,
             "norm": self.norm,
+            "title": self.title,
+            "of_titles": self.of_titles,
             "token_pattern": self.token_pattern,
             "lowercase": self.lowercase,
         }
@@ -126,12 +148,20 @@ class TextFeatures:
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], words: list[str]) -> Self:
-        text = cls(**{**settings, "ngrams": tuple(settings["ngrams"])})
+        settings = {**settings, "ngrams": tuple(settings["ngrams"])}
+        of_titles = settings.pop("of_titles", 0)  # older models know no titles
+        text = cls(**settings)
         weights = arrays["word_weights"]
         if weights.shape != (len(words),):
             raise DataError(f"{len(words)} words have {weights.shape} weights")
         text._set_vocabulary(words, weights)
+        text.of_titles = of_titles
         return text
+
+    def spelled(self) -> list[str]:
+        """The words of each feature, with blanks between, be it of a title or not."""
+        first = len(self.words) - self.of_titles
+        return self.words[:first] + [word.removeprefix(_TITLE) for word in self.words[first:]]
 
     def _set_vocabulary(self, words: list[str], weights: np.ndarray) -> None:
         self.words = words
@@ -158,5 +188,12 @@ class TextFeatures:
         """Turn counts into weights, in place."""
         from rankae.data.word_weights import weigh  # numba takes a while to import
 
-        weigh(counts.indptr, counts.indices, counts.data, self.word_weights, self.sublinear, self.norm)
+        titles = len(self.words) - self.of_titles, np.float32(self.title)
+        weigh(counts.indptr, counts.indices, counts.data, self.word_weights, self.sublinear, self.norm, *titles)
         return counts
+
+
+def title_of(text: str) -> str:
+    """The first line, if more lines follow; otherwise nothing."""
+    first, _, rest = text.strip().partition("\n")
+    return first if rest else ""

@@ -7,17 +7,27 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def weigh(starts, columns, values, word_weights, sublinear, norm):
-    """Row i has values[starts[i]:starts[i + 1]], which are changed in place."""
+def weigh(starts, columns, values, word_weights, sublinear, norm, first_of_title, title):
+    """Row i has values[starts[i]:starts[i + 1]], which are changed in place.
+
+    first_of_title, title : from that column on, features are of the title; together they weigh `title` times as much
+        as the others of their row together.
+    """
     for i in range(len(starts) - 1):
-        squares = np.float32(0)
+        squares, of_title = np.float32(0), np.float32(0)
         for t in range(starts[i], starts[i + 1]):
             value = values[t]
             if sublinear and value != 1:
                 value = 1 + np.log(value)
-            values[t] = value * word_weights[columns[t]]
-            squares += values[t] * values[t]
-        if norm and squares > 0:
-            scale = 1 / np.sqrt(squares)
+            value *= word_weights[columns[t]]
+            values[t] = value
+            if columns[t] < first_of_title:
+                squares += value * value
+            else:
+                of_title += value * value
+        share = title * np.sqrt(squares / of_title) if of_title > 0 and squares > 0 else np.float32(1)
+        length = np.sqrt(squares + share * share * of_title)
+        scale = 1 / length if norm and length > 0 else np.float32(1)
+        if scale != 1 or share != 1:
             for t in range(starts[i], starts[i + 1]):
-                values[t] *= scale
+                values[t] *= scale if columns[t] < first_of_title else scale * share

@@ -102,7 +102,8 @@ def _tokens(model: LabelRanker, document: Document) -> Tokens:
     if model.text_ is None:
         return Tokens(columns, weights, [[i] for i in range(len(columns))])
     number = {word: i for i, word in enumerate(document.words)}
-    words = [[number[word] for word in model.text_.words[column].split(" ")] for column in columns]
+    spelled = model.text_.spelled()
+    words = [[number[word] for word in spelled[column].split(" ")] for column in columns]
     return Tokens(columns, weights, words)
 
 

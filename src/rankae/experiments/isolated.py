@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 from rankae.experiments.cells import Cell, Result, Store
 
@@ -51,7 +54,20 @@ def _failed(cell: Cell, store: Store, reason: str) -> Result:
     return result
 
 
+def end_with_parent(seconds: float = 1.0) -> None:
+    """End this process when the one that started it is gone: killed, it could not end this one itself."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(seconds)
+        os._exit(INTERRUPTED)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def main() -> None:
+    end_with_parent()
     from rankae.experiments.measure import run
 
     try:

@@ -24,7 +24,13 @@ DATA = ["delicious", "bibtex", "eurlex57k-bow", "eurlex57k", "debtags", "debdeps
 START, END = "<!-- results -->", "<!-- end of results -->"
 ALONE = {"tuning": False, "network": 0, "neighbours": False, "rankers": False, "choose": False}
 TEXTS = {"eurlex57k", "debtags", "debdeps", "tmdb-plots"}
-WITHOUT_GLOVE = Contender("rank-ae, no GloVe", "rank-ae", {"word_vectors": "none"})
+# Of text alone: what Rank-AE has without GloVe and without titles, and Parabel with the features Rank-AE may choose.
+OF_TEXT = [
+    Contender("rank-ae, no GloVe", "rank-ae", {"word_vectors": "none"}),
+    Contender("rank-ae, no titles", "rank-ae", {"title": 0}),
+    Contender("parabel, titles", "parabel", {"title": 0.5}),
+    Contender("parabel, pairs, titles", "parabel", {"ngrams": [1, 2], "title": 0.5}),
+]
 CONTENDERS = [
     Contender("rank-ae", "rank-ae"),
     Contender("parabel", "parabel"),
@@ -33,7 +39,7 @@ CONTENDERS = [
     Contender("rank-ae-paper", "rank-ae-paper"),
     Contender("rank-ae-fast", "rank-ae", {"preset": "fast"}),
     Contender("rank-ae, psp", "rank-ae", {"objective": "psp"}),
-    WITHOUT_GLOVE,
+    *OF_TEXT,
     Contender("warm start alone", "rank-ae", ALONE),
     Contender("+ tuning", "rank-ae", ALONE | {"tuning": True}),
     Contender("+ network", "rank-ae", ALONE | {"network": 1}),
@@ -55,7 +61,7 @@ def main() -> None:
         Series(data, contender, chosen.seeds)
         for data in DATA
         for contender in CONTENDERS
-        if data in TEXTS or contender is not WITHOUT_GLOVE
+        if data in TEXTS or contender not in OF_TEXT
     ]
     running = Running(RESULTS / "accuracy", jobs=chosen.jobs, cells=RESULTS / "cells")
     if not chosen.report_only:

@@ -19,6 +19,7 @@ import omikuji
 import scipy.sparse as sp
 
 from rankae.base import LabelRanker
+from rankae.data.text import TextFeatures
 from rankae.errors import DataError
 from rankae.progress import track
 from rankae.rivals._packed_folder import pack, unpack
@@ -40,6 +41,7 @@ class _LabelTrees(LabelRanker):
     linear_loss : "hinge" (squared) or "log".
     beam_size : nodes kept at each level when predicting; labels outside of them are not named.
     n_jobs : threads; None takes all cores.
+    ngrams, title : of raw text, see `rankae.data.TextFeatures`; what others do with text is words alone.
     """
 
     n_trees: int
@@ -52,6 +54,11 @@ class _LabelTrees(LabelRanker):
     linear_loss: str
     beam_size: int
     n_jobs: int | None
+    ngrams: tuple[int, int]
+    title: float
+
+    def _new_text(self) -> TextFeatures:
+        return TextFeatures((self.ngrams[0], self.ngrams[1]), title=self.title)  # a list, if it comes from JSON
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         if labels.nnz == 0:
@@ -105,6 +112,8 @@ class Parabel(_LabelTrees):
         linear_loss: str = "hinge",
         beam_size: int = 10,
         n_jobs: int | None = None,
+        ngrams: tuple[int, int] = (1, 1),
+        title: float = 0.0,
     ) -> None:
         self.n_trees = n_trees
         self.cluster_k = cluster_k
@@ -116,6 +125,8 @@ class Parabel(_LabelTrees):
         self.linear_loss = linear_loss
         self.beam_size = beam_size
         self.n_jobs = n_jobs
+        self.ngrams = ngrams
+        self.title = title
 
 
 class Bonsai(_LabelTrees):
@@ -135,6 +146,8 @@ class Bonsai(_LabelTrees):
         linear_loss: str = "hinge",
         beam_size: int = 10,
         n_jobs: int | None = None,
+        ngrams: tuple[int, int] = (1, 1),
+        title: float = 0.0,
     ) -> None:
         self.n_trees = n_trees
         self.cluster_k = cluster_k
@@ -146,6 +159,8 @@ class Bonsai(_LabelTrees):
         self.linear_loss = linear_loss
         self.beam_size = beam_size
         self.n_jobs = n_jobs
+        self.ngrams = ngrams
+        self.title = title
 
 
 def write_omikuji_file(path: Path, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:

@@ -238,3 +238,17 @@ def test_an_index_gives_the_labels_that_a_look_at_all_gives(tmp_path, preset):
         assert found[0].shape == names.shape
     model.drop_index()
     np.testing.assert_array_equal(model.predict_top(TEXTS, 2)[0], names)
+
+
+def test_a_title_is_read_as_one_where_that_helps(tmp_path):
+    """The label is the colour of the first line; the colour below it says nothing."""
+    colours, random = ("red", "green", "blue", "grey"), np.random.default_rng(0)
+    pairs = random.integers(0, 4, (400, 2)).tolist()
+    texts, tags = [f"{colours[a]}\n{colours[b]}" for a, b in pairs], [[colours[a]] for a, _ in pairs]
+    model = RankAE(network=0, ngrams=(1, 1)).fit(texts, tags)
+    assert model.choices_["title"].startswith("0.5 (best leave-one-out precision of ")
+    assert model.predict_top(["blue\nred", "red\nblue"], k=1)[0].tolist() == [["blue"], ["red"]]
+    model.save(tmp_path / "model")
+    assert RankAE.load(tmp_path / "model").predict_top(["blue\nred"], k=1)[0] == "blue"
+    for settings in ({"title": 0}, {"preset": "fast"}):
+        assert not RankAE(network=0, ngrams=(1, 1), **settings).fit(texts, tags).text_.of_titles

@@ -150,3 +150,8 @@ def test_a_method_that_is_not_to_be_tuned_keeps_its_defaults(texts: str, here, r
     summary = compare([texts], methods, here(), tune_trials=3)
     assert not summary.parameters
     assert len(ran) == 2  # a measurement of each, and no search
+
+
+def test_settings_are_read_as_train_reads_them():
+    (found,) = contenders(["parabel"], ["parabel.title=.5", "parabel.ngrams=(1, 2)", "parabel.cluster_balanced=False"])
+    assert found.parameters == {"title": 0.5, "ngrams": (1, 2), "cluster_balanced": False}

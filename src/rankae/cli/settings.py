@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import types
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from rankae.errors import RankaeError
-
-_WORDS = {"true": True, "false": False, "none": None, "null": None}
+from rankae.literals import literal
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
@@ -24,7 +22,7 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip().isidentifier():
             raise RankaeError(f"--set takes key=value, but was given {pair!r}")
-        found[name.strip().replace("-", "_")] = _literal(value.strip())
+        found[name.strip().replace("-", "_")] = literal(value)
     return found
 
 
@@ -34,15 +32,6 @@ def check_types(method: str, ranker: type, settings: dict[str, Any]) -> None:
     for name, value in settings.items():
         if name in hints and not _fits(value, hints[name]):
             raise RankaeError(f"{method}: {name} cannot be {value!r}; it takes {_told(hints[name])}")
-
-
-def _literal(text: str) -> Any:
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return text
 
 
 def _fits(value: Any, hint: Any) -> bool:

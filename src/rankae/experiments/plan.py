@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from rankae.data.sources import find_source
 from rankae.errors import RankaeError
 from rankae.experiments.cells import Cell, Result, Store, data_name
 from rankae.experiments.isolated import run_isolated
+from rankae.literals import literal
 from rankae.progress import bar
 from rankae.tune import SPACES
 
@@ -203,7 +203,7 @@ def contenders(methods: Iterable[str], settings: Iterable[str] = (), untuned: It
             raise RankaeError(f"the setting {setting!r} is not of the form METHOD.PARAMETER=VALUE")
         if method not in chosen:
             raise RankaeError(f"the setting {setting!r} is for {method!r}, which is not among the methods")
-        given.setdefault(method, {})[parameter] = _value(value)
+        given.setdefault(method, {})[parameter] = literal(value)
     as_is = set(untuned)
     for name in [*chosen, *as_is]:
         if name not in rivals.METHODS:
@@ -213,10 +213,3 @@ def contenders(methods: Iterable[str], settings: Iterable[str] = (), untuned: It
 
 def noisy_name(data: str, kind: str, rate: float) -> str:
     return f"{data}, {kind} {100 * rate:g} %"
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text

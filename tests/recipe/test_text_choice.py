@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from rankae.data.glove import Meanings
+from rankae.errors import DataError
 from rankae.recipe.text_choice import TextCandidates, choose_text
 
 COLOURS = ("red", "green", "blue", "grey")
@@ -92,3 +93,8 @@ def test_what_words_mean_is_looked_at_with_the_ngrams():
     said = choose_text(texts[:200], learnt, TextCandidates(meanings=meanings), 0, trusted)[2]["ngrams"]
     assert len(asked) == 2
     assert float(said.split("(1, 1): ")[1].split(",")[0]) > float(without.split("(1, 1): ")[1].split(",")[0])
+
+
+def test_a_row_that_is_no_text_is_told_by_its_number():
+    with pytest.raises(DataError, match="row 2: a text was expected, not NoneType"):
+        choose_text(["a\nb", "c\nd", None], rows_of_labels([0, 1, 0]), TextCandidates(titles=(0, 0.5)))

@@ -50,10 +50,9 @@ def choose_text(
 
     trusted : further texts and their labels.
     """
-
     by = "leave-one-out precision" if trusted is None else "precision on trusted rows"
     titles = candidates.titles
-    if len(titles) > 1 and 2 * sum(bool(title_of(text)) for text in texts) < len(texts):
+    if 2 * sum(isinstance(text, str) and title_of(text) != "" for text in texts) < len(texts):
         titles = titles[:1]
     settled = len(candidates.ngrams) == len(titles) == 1
 

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
@@ -19,13 +20,15 @@ def chosen(wrong: float) -> tuple[float, dict[float, float]]:
     return choose_cost(rows.astype(np.float32), labels, everything, everything, fold, everything)
 
 
-def test_the_cost_with_the_best_held_out_precision_is_chosen():
-    for wrong in (0.0, 0.5):
-        cost, merits = chosen(wrong)
-        assert set(merits) == set(COSTS)
-        assert merits[cost] == max(merits.values())
+@pytest.mark.parametrize(("gain", "cost"), [(-0.01, 0.3), (0.005, 0.3), (0.01, 1.0)])
+def test_the_higher_cost_must_be_worth_it(monkeypatch, gain, cost):
+    found = iter([0.6, 0.6 + gain])
+    monkeypatch.setattr("rankae.recipe.ranker_cost.average_precision_score", lambda right, scores: next(found))
+    assert chosen(0.0)[0] == cost
 
 
 def test_noisy_labels_ask_for_a_lower_cost():
-    _, merits = chosen(0.5)
-    assert merits[min(COSTS)] > merits[max(COSTS)]
+    cost, merits = chosen(0.5)
+    assert set(merits) == set(COSTS)
+    assert merits[cost] == max(merits.values())
+    assert cost == min(COSTS)

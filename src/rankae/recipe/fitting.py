@@ -203,7 +203,7 @@ def _fit_rankers(
             proposed = Shortlist.union(hard)
             cost, merits = choose_cost(rows, labels, shortlist, proposed, fold, without[0], settings.seed)
             shown = ", ".join(f"{c:g}: {merit:.1f}" for c, merit in merits.items())
-            task.training.choices["ranker_cost"] = f"{cost:g} (best average precision on held-out rows of {shown})"
+            task.training.choices["ranker_cost"] = f"{cost:g} (average precision on held-out rows {shown})"
         how: dict[str, Any] = {"cost": cost, "seed": settings.seed}
         rankers, judged = Rankers.train(rows, labels, shortlist, fold=fold, without=without, **how)
         made, arrays = rankers.state()

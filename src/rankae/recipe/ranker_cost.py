@@ -1,6 +1,7 @@
 """The price of a row within the margin, C of the rankers, by what rankers say of rows that they have not seen.
 
-A sample of labels tells, each with all of its rows: with fewer rows, too large a cost would look best.
+A sample of labels tells, each with all of its rows: with fewer rows, too large a cost would look best. Where the two
+costs are close, the lower one is taken: rankers that fit less closely err less alike with the other parts.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from rankae.refine.rankers import Rankers
 from rankae.refine.shortlist import Shortlist
 
 COSTS = (0.3, 1.0)
+_GAIN = 0.7  # points of average precision that the higher cost must be worth
 _EVERY, _FEWEST = 7, 100  # every 7th label by frequency, but not fewer than 100
 
 
@@ -55,4 +57,5 @@ def choose_cost(
         _, judged = Rankers.train(rows, sample, own, fold=fold, without=[left], **how)
         score = average_precision_score(right, listed.values_of(judged[held])) if right.any() else 0.0
         found[cost] = 100 * float(score)
-    return max(found, key=found.__getitem__), found
+    low, high = COSTS
+    return high if found[high] > found[low] + _GAIN else low, found

@@ -119,3 +119,14 @@ def test_titles_share_the_limit_of_features():
 def test_a_titles_weight_must_make_sense():
     with pytest.raises(DataError, match="title is -1"):
         TextFeatures(title=-1)
+
+
+def test_a_row_that_is_no_text_is_told_by_its_number_with_titles_too():
+    with pytest.raises(DataError, match="row 1: a text was expected"):
+        TextFeatures(title=0.5).fit_transform(["a\nb", None])
+
+
+def test_a_file_cannot_have_more_titles_than_words():
+    settings, arrays, words = TextFeatures(min_df=1).fit(["red wine"]).state()
+    with pytest.raises(DataError, match="9 of 2 words"):
+        TextFeatures.from_state(settings | {"of_titles": 9}, arrays, words)

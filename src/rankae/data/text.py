@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, repeat
 from typing import Any, Self
 
@@ -84,7 +84,7 @@ class TextFeatures:
 
         most, titles = self.max_features, None
         if self.title:
-            of_titles = self._token_lists(map(title_of, texts))
+            of_titles = self._token_lists(texts, title_of)
             titles = count_grams(of_titles, self.ngrams, self.min_df, most and -(-most // 5))
             most = most and max(1, most - len(titles[1]))
         counts, words = count_grams(self._token_lists(texts), self.ngrams, self.min_df, most)
@@ -108,10 +108,10 @@ class TextFeatures:
         # No Python step for each word: half of what a document costs would go there.
         column, unknown = self._column.get, repeat(-1)
         indices, counts = [_NOTHING], [_NOTHING]
-        for i, tokens in enumerate(self._token_lists(texts)):
+        titles = self._token_lists(texts, title_of) if self.title else repeat([])
+        for tokens, title in zip(self._token_lists(texts), titles, strict=False):
             grams = self._grams(tokens)
-            if self.title:
-                (title,) = self._token_lists([title_of(texts[i])])
+            if title:
                 grams = grams + list(map(_TITLE.__add__, self._grams(title)))
             found = np.fromiter(chain((-1,), map(column, grams, unknown)), np.int32, len(grams) + 1)
             found.sort()  # what is unknown comes first, so that only known words differ from the one before
@@ -154,6 +154,8 @@ class TextFeatures:
         weights = arrays["word_weights"]
         if weights.shape != (len(words),):
             raise DataError(f"{len(words)} words have {weights.shape} weights")
+        if not 0 <= of_titles <= len(words):
+            raise DataError(f"{of_titles} of {len(words)} words cannot be of titles")
         text._set_vocabulary(words, weights)
         text.of_titles = of_titles
         return text
@@ -168,11 +170,13 @@ class TextFeatures:
         self.word_weights = weights
         self._column = {word: i for i, word in enumerate(words)}
 
-    def _token_lists(self, texts: Iterable[str]) -> Iterable[list[str]]:
+    def _token_lists(self, texts: Iterable[str], read: Callable[[str], str] = str) -> Iterable[list[str]]:
+        """The words of what `read` takes from each text: by default all of it."""
         tokens = self._tokens
         for i, text in enumerate(texts):
             if not isinstance(text, str):
                 raise DataError(f"row {i}: a text was expected, not {type(text).__name__}")
+            text = read(text)
             yield tokens(text.lower() if self.lowercase else text)
 
     def _grams(self, tokens: list[str]) -> list[str]:

@@ -137,7 +137,7 @@ def test_rows_in_blocks_get_the_answers_that_they_get_together(data, monkeypatch
     parts = Parts(code, np.ones(8, np.float32), proposed=3, neighbours=Neighbours(rows, labels))
     seen = parts.opinions(rows)
     right = seen.shortlist.values_of(labels)
-    parts.combiner = Combiner.train(seen.shortlist, seen.evidence(parts.label_counts), right, most_steps=50)
+    parts.combiner = Combiner.train(seen.shortlist, seen.evidence(), right, most_steps=50)
     columns, scores = parts.top(rows, 4)
     for i in range(5):  # one row is read by loops of its own
         found, found_scores = parts.top(rows[i], 4)
@@ -289,7 +289,7 @@ def test_the_combiner_learns_whom_to_believe():
     right = (rng.random(2400) < 0.2).astype(np.float32)
     reliable, noise = right + 0.3 * rng.standard_normal(2400), rng.standard_normal(2400)
     opinions = [noise.astype(np.float32), reliable.astype(np.float32)]
-    seen = evidence(shortlist, opinions, np.zeros(2400), np.ones(6), np.zeros(400))
+    seen = evidence(shortlist, opinions, np.zeros(2400), np.ones(2400), np.zeros(400))
     combiner = Combiner.train(shortlist, seen, right)
     best = shortlist.best(combiner.scores(seen), 1)[0][:, 0]
     reference = shortlist.best(reliable.astype(np.float32), 1)[0][:, 0]
@@ -303,7 +303,7 @@ def test_a_combined_score_is_how_likely_a_label_is():
     shortlist = Shortlist.union([np.tile(np.arange(5, dtype=np.int32), (2000, 1))])
     logit = rng.normal(-1, 1.5, 10_000).astype(np.float32)
     right = (rng.random(10_000) < 1 / (1 + np.exp(-logit))).astype(np.float32)
-    seen = evidence(shortlist, [logit], np.zeros(10_000), np.ones(5), np.zeros(2000))
+    seen = evidence(shortlist, [logit], np.zeros(10_000), np.ones(10_000), np.zeros(2000))
     found = 1 / (1 + np.exp(-Combiner.train(shortlist, seen, right).scores(seen)))
     for low, high in ((0.1, 0.3), (0.4, 0.6), (0.7, 0.9)):
         of = (found >= low) & (found < high)
@@ -315,7 +315,7 @@ def test_the_combiner_judges_in_one_loop_as_it_scores_evidence(deviation):
     rng = np.random.default_rng(0)
     shortlist = Shortlist.union([rng.integers(-1, 9, (20, 5)).astype(np.int32), np.full((20, 1), -1, np.int32)])
     opinions = [rng.normal(0, 1, len(shortlist.columns)).astype(np.float32) for _ in range(2)]
-    counts, nearest = rng.integers(0, 50, 9).astype(np.float32), rng.random(20, np.float32)
+    counts, nearest = rng.integers(0, 50, len(shortlist.columns)).astype(np.float32), rng.random(20, np.float32)
     closest = rng.random(len(shortlist.columns), np.float32)
     seen = evidence(shortlist, opinions, closest, counts, nearest)
     combiner = Combiner.train(shortlist, seen, (opinions[0] > 0.5).astype(np.float32), most_steps=20)

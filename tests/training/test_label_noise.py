@@ -94,7 +94,7 @@ def test_the_robust_decoder_is_a_regression_on_honest_codes_drawn_to_the_start()
     rng = np.random.default_rng(0)
     codes, table = rng.standard_normal((300, 4)).astype(np.float32), rng.standard_normal((7, 4)).astype(np.float32)
     labels = sp.csr_matrix((rng.random((300, 7)) < 0.3).astype(np.float32))
-    found = robust_decoder(WarmStart(np.empty((0, 4)), table, codes, 1.0), labels)
+    found = robust_decoder(codes, table, labels)
     pull = 0.5 * (codes**2).sum() / 4
     stacked = np.vstack([codes, np.sqrt(pull) * np.eye(4)])
     exact = np.linalg.lstsq(stacked, np.vstack([labels.toarray(), np.sqrt(pull) * table.T]), rcond=None)[0].T
@@ -109,7 +109,7 @@ def test_a_round_ranks_new_rows_better_than_none(noise):
 
     def precision(rounds: int) -> float:
         start = denoised_start(rows, noisy, 20, 1.0, rounds)
-        table = robust_decoder(start, noisy) if rounds else start.label_table
+        table = robust_decoder(start.honest_codes, start.label_table, noisy) if rounds else start.label_table
         return evaluate(top_k(new @ start.word_table, table, None, 3)[0], right, (1, 2))["P@2"]
 
     assert precision(1) > precision(0) + 3

@@ -51,6 +51,26 @@ def test_codes_of_a_held_out_fold_are_what_a_fit_without_the_fold_says(problem):
     np.testing.assert_allclose(start.word_table, whole, atol=5e-3)
 
 
+def test_where_folds_cover_all_rows_nothing_that_is_said_of_a_fold_is_owed_to_its_labels(problem):
+    rows, labels = problem
+    folds = [np.arange(0, 60), np.arange(60, 120)]
+    other = labels.toarray()
+    other[:60] = other[:60][::-1]
+    before, after = (
+        warm_start(rows, told, code_size=5, ridge=2.0, folds=folds) for told in (labels, sp.csr_matrix(other))
+    )
+    said = [start.without[0].codes[:60] @ start.without[0].label_table.T for start in (before, after)]
+    np.testing.assert_allclose(*said, atol=1e-4)
+    said = [start.without[1].codes[60:] @ start.without[1].label_table.T for start in (before, after)]
+    assert np.abs(said[0] - said[1]).max() > 0.01  # of the other fold it is
+    turned = before.honest_codes[:60] @ before.label_table.T
+    np.testing.assert_allclose(
+        turned,
+        before.without[0].codes[:60] @ before.without[0].label_table.T @ before.label_table @ before.label_table.T,
+        atol=1e-4,
+    )
+
+
 def test_honest_codes_are_what_a_fit_without_the_row_says(problem):
     rows, labels = problem
     start = warm_start(rows, labels, code_size=12, ridge=2.0)

@@ -61,14 +61,13 @@ def train_recipe(
         training.choices["parts"] = "code"
         return parts
     began = time.perf_counter()
-    counts = parts.label_counts
     kept, combined = list(opinions.said), True
     if settings.choose:
-        kept, combined = parts_that_help(opinions, right, counts, settings, training)
+        kept, combined = parts_that_help(opinions, right, settings, training)
     training.choices["parts"] = ", ".join(kept)
     parts = parts.only(kept)
     if combined:
-        parts.combiner = train_combiner(opinions.of(kept, len(counts)), right, counts, labels, settings, training)
+        parts.combiner = train_combiner(opinions.of(kept, right.shape[1]), right, labels, settings, training)
     training.timed("combiner", began)
     if parts.network is not None:
         parts.network = whole_network(task, parts.network)

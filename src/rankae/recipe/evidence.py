@@ -15,25 +15,23 @@ _GAIN = 0.05  # points of P@1 + P@3 + P@5 that a part must be worth to be kept
 
 
 def parts_that_help(
-    opinions: Opinions, right: sp.csr_matrix, counts: np.ndarray, settings: RecipeSettings, training: Training
+    opinions: Opinions, right: sp.csr_matrix, settings: RecipeSettings, training: Training
 ) -> tuple[list[str], bool]:
     """Parts that held-out rows show to help: each is left out in turn, and the one that is missed least goes first.
-
-    counts : how many rows carry each label.
 
     Returns
     -------
     the parts, and whether a combiner helps: the code by itself may do without one.
     """
     kept = list(opinions.said)
-    figures = _cross_checked(opinions, kept, right, counts, settings)
+    figures = _cross_checked(opinions, kept, right, settings)
     training.evidence["all"] = figures
     for name in kept:
         alone = opinions.shortlist.best(opinions.said[name], 5)[0]
         training.evidence[f"{name} alone"] = precisions(alone, right)
     while len(kept) > 1:
         trials = {
-            name: _cross_checked(opinions, [p for p in kept if p != name], right, counts, settings)
+            name: _cross_checked(opinions, [p for p in kept if p != name], right, settings)
             for name in kept
             if name != "code"  # the others lean on its proposals
         }
@@ -51,11 +49,11 @@ def parts_that_help(
 
 
 def _cross_checked(
-    opinions: Opinions, parts: list[str], right: sp.csr_matrix, counts: np.ndarray, settings: RecipeSettings
+    opinions: Opinions, parts: list[str], right: sp.csr_matrix, settings: RecipeSettings
 ) -> dict[str, float]:
     """Precision of a combiner of these parts, each half of the held-out rows scored by the combiner of the other."""
-    own = opinions.of(parts, len(counts))
-    seen, truth = own.evidence(counts), own.shortlist.values_of(right)
+    own = opinions.of(parts, right.shape[1])
+    seen, truth = own.evidence(), own.shortlist.values_of(right)
     rows = len(own.shortlist)
     columns = np.empty((rows, 5), dtype=np.int32)
     halves = np.arange(rows) % 2 == 0
@@ -70,11 +68,9 @@ def _cross_checked(
 
 
 def train_combiner(
-    opinions: Opinions, right: sp.csr_matrix, counts: np.ndarray, labels: sp.csr_matrix, settings: RecipeSettings,
-    training: Training,
-) -> Combiner:  # fmt: skip
-    # A held-out row counts for its own labels: left out, the count itself would say which labels the row carries.
-    seen, truth = opinions.evidence(counts), opinions.shortlist.values_of(right)
+    opinions: Opinions, right: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, training: Training
+) -> Combiner:
+    seen, truth = opinions.evidence(), opinions.shortlist.values_of(right)
     if settings.objective == "psp":
         truth = truth * inverse_propensities(labels)[opinions.shortlist.columns].astype(np.float32)
     members = 2 if settings.effort == "low" else 4

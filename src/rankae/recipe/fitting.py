@@ -9,6 +9,7 @@ some rows is what would be proposed without them: a held-out row's labels must n
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -94,30 +95,36 @@ def fit_parts(task: Task) -> Fitted:
         said = {name: reading.scores(shortlist) for name, reading in readings[f].items()}
         if judged is not None:
             said["rankers"] = shortlist.values_of(judged[held])
-        opinions.append(Opinions(shortlist, said, *closeness(readings[f].get("neighbours"), shortlist), proposals[f]))
+        rest = fold != f
+        # Of the rows that the parts have seen: a row that is held out must not count for the labels it carries.
+        counted = np.bincount(labels[rest].indices, minlength=L).astype(np.float32) * np.float32(n / rest.sum())
+        near = closeness(readings[f].get("neighbours"), shortlist)
+        opinions.append(Opinions(shortlist, said, counted[shortlist.columns], *near, proposals[f]))
     return Fitted(parts, np.concatenate(folds), Opinions.stacked(opinions))
 
 
 def _fit_code(task: Task, folds: list[np.ndarray]) -> tuple[CodePart, list[CodePart], np.ndarray, list[np.ndarray]]:
-    """The code part, one that was tuned without each fold, honest codes for the first, and codes for the others."""
+    """The code part, one that knows nothing of each fold, honest codes for the first, and codes for the others."""
     labels, settings = task.labels, task.settings
 
     def fit() -> State:
         start, untouched = closed_form(task, folds)
+        codes = [known.codes for known in start.without]
         began = time.perf_counter()
         how: dict[str, Any] = {"epochs": settings.tuning_epochs, "seed": settings.seed}
-        own = [untouched]
+        own: Sequence[CodePart] = untouched[-1:]
+        if len(folds) > 1:
+            own = untouched
+            if settings.tuning:
+                own = CodePart.tuned_alike(own, [*codes, start.honest_codes], labels, folds, **how)
+        elif settings.tuning:
+            own = [own[0].tuned(start.honest_codes, labels, check=folds[0] if folds else None, **how)]
         if settings.tuning:
-            if len(folds) > 1:
-                own = untouched.tuned_alike(start.without, start.honest_codes, labels, folds, **how)
-            else:
-                check = folds[0] if folds else None
-                own = [untouched.tuned(start.honest_codes, labels, check=check, **how)]
             task.training.timed("tuning", began)
         arrays = {"word_table": start.word_table, "honest_codes": start.honest_codes}
-        arrays |= {f"without {f}": codes for f, codes in enumerate(start.without)}
+        arrays |= {f"without {f}": known for f, known in enumerate(codes)}
         for i, part in enumerate(own):
-            # Parts that tuning did not better share the start's arrays; on disk each has its own.
+            # Parts may share arrays; on disk each has its own.
             arrays |= {f"{i}.{name}": value.copy() for name, value in part.state()[1].items() if name != "word_table"}
         return {"parts": len(own)}, arrays
 
@@ -130,17 +137,22 @@ def _fit_code(task: Task, folds: list[np.ndarray]) -> tuple[CodePart, list[CodeP
     return parts[-1], checked[: len(folds)], arrays["honest_codes"], [arrays[f"without {f}"] for f in range(len(folds))]
 
 
-def closed_form(task: Task, folds: list[np.ndarray]) -> tuple[WarmStart, CodePart]:
-    """The start, and the part that it makes before anything is tuned."""
+def closed_form(task: Task, folds: list[np.ndarray]) -> tuple[WarmStart, list[CodePart]]:
+    """The start, and the parts that it makes before anything is tuned: without each fold, and at last with all rows."""
     settings, labels = task.settings, task.labels
     began, rounds = time.perf_counter(), settings.noise_rounds
     sizes = settings.code_size, settings.ridge, rounds, settings.proposed
     start = denoised_start(task.rows, labels, *sizes, settings.seed, folds, task.meanings)
-    if rounds:
-        start = replace(start, label_table=robust_decoder(start, labels))
-    part = CodePart.untouched(start, common_labels(labels, settings.code_support, settings.neighbours))
+    common = common_labels(labels, settings.code_support, settings.neighbours)
+    every = np.arange(labels.shape[0])
+    pairs = zip(start.without, folds, strict=True)
+    known = [(own.codes, own.label_table, np.setdiff1d(every, fold)) for own, fold in pairs]
+    parts = []
+    for codes, table, rest in [*known, (start.honest_codes, start.label_table, every)]:
+        decoder = robust_decoder(codes[rest], table, labels[rest]) if rounds else table
+        parts.append(CodePart.untouched(replace(start, label_table=decoder), common))
     task.training.timed("warm start", began)
-    return start, part
+    return start, parts
 
 
 def _held_out_networks(task: Task, folds: list[np.ndarray]) -> list[NetworkPart]:

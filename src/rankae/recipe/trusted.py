@@ -83,7 +83,7 @@ def chosen_by_trusted(
                 soft = put_right(labels, start, proposed, settings.seed)
                 start = warm_start(rows, soft, size, ridge, settings.seed, meanings=meanings)
             if done in rounds:
-                table = robust_decoder(start, labels) if done else start.label_table
+                table = robust_decoder(start.honest_codes, start.label_table, labels) if done else start.label_table
                 part = CodePart(start.word_table, table, np.zeros(len(table), dtype=np.float32), {})
                 codes = sparse_product(trusted.rows, start.word_table)
                 found[ridge, done] = best_decoder(part, codes, trusted.labels, halves, (0.1,)).figures
@@ -177,7 +177,7 @@ def _fit_code(task: Task, trusted: Trusted) -> tuple[CodePart, np.ndarray]:
     settings = task.settings
 
     def fit() -> State:
-        start, part = closed_form(task, [])
+        start, (part,) = closed_form(task, [])
         if settings.tuning:
             began = time.perf_counter()
             codes = np.vstack([start.honest_codes, sparse_product(trusted.rows, start.word_table)])

@@ -123,37 +123,40 @@ class CodePart:
                 best, merit = now, found
         return best
 
+    @staticmethod
     def tuned_alike(
-        self,
-        without: Sequence[np.ndarray],
-        honest: np.ndarray,
+        parts: Sequence[CodePart],
+        codes: Sequence[np.ndarray],
         labels: sp.csr_matrix,
         folds: Sequence[np.ndarray],
         *,
         epochs: int = 10,
         hidden: int = 300,
         seed: int = 0,
-    ) -> list[CodePart]:
-        """A part tuned without each fold, on its codes in `without`, and at last one tuned on all rows.
+    ) -> Sequence[CodePart]:
+        """Parts tuned without each fold, and at last one tuned on all rows.
 
         All stop after the same epoch, the one that ranks held-out rows best over all folds: what the parts without a
         fold say must be of the kind that the last one will say. To keep every epoch's D of every fold would take too
         much memory, so the descent is run again up to that epoch.
+
+        parts, codes : without each fold, and at last with all rows.
         """
         merits = np.zeros(epochs + 1)
-        every = np.arange(len(honest))
-        for codes, fold in zip(without, folds, strict=True):
-            asked = codes[fold], labels[fold]
-            merits[0] += len(fold) * _merit(self, *asked)
-            for e, now in enumerate(self._epochs(codes, labels, np.setdiff1d(every, fold), epochs, hidden, seed), 1):
+        every = np.arange(labels.shape[0])
+        learnt = [np.setdiff1d(every, fold) for fold in folds] + [every]
+        how = epochs, hidden, seed
+        for part, own, learn, fold in zip(parts, codes, learnt, folds, strict=False):
+            asked = own[fold], labels[fold]
+            merits[0] += len(fold) * _merit(part, *asked)
+            for e, now in enumerate(part._epochs(own, labels, learn, *how), 1):
                 merits[e] += len(fold) * _merit(now, *asked)
         best = int(merits.argmax())
         if best == 0:
-            return [self] * (len(folds) + 1)
-        learnt = [(codes, np.setdiff1d(every, fold)) for codes, fold in zip(without, folds, strict=True)]
+            return parts
         return [
-            next(islice(self._epochs(codes, labels, learn, epochs, hidden, seed), best - 1, None))
-            for codes, learn in [*learnt, (honest, every)]
+            next(islice(part._epochs(own, labels, learn, *how), best - 1, None))
+            for part, own, learn in zip(parts, codes, learnt, strict=True)
         ]
 
     def _epochs(

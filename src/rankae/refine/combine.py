@@ -28,7 +28,7 @@ def evidence(
     shortlist: Shortlist,
     opinions: list[np.ndarray],
     closest: np.ndarray,
-    label_counts: np.ndarray,
+    counts: np.ndarray,
     nearest: np.ndarray,
 ) -> np.ndarray:
     """What `Combiner` reads of each entry.
@@ -43,7 +43,7 @@ def evidence(
     for opinion in opinions:
         best = np.maximum.reduceat(opinion, shortlist.starts[:-1][filled]) if len(opinion) else opinion
         columns += [opinion, opinion - np.repeat(best, sizes[filled])]
-    columns.append(np.log1p(label_counts[shortlist.columns]))
+    columns.append(np.log1p(counts))
     columns += [np.repeat(nearest, sizes), closest]
     return np.stack(columns, axis=1).astype(np.float32, copy=False)
 
@@ -132,12 +132,12 @@ class Combiner:
         shortlist: Shortlist,
         opinions: list[np.ndarray],
         closest: np.ndarray,
-        label_counts: np.ndarray,
+        counts: np.ndarray,
         nearest: np.ndarray,
     ) -> np.ndarray:
         """`scores` of the `evidence` of these opinions, in one loop that holds the evidence of one entry at a time."""
         out = np.empty(len(shortlist.columns), dtype=np.float32)
-        frequency = np.log1p(label_counts[shortlist.columns], dtype=np.float32)
+        frequency = np.log1p(counts, dtype=np.float32)
         asked = shortlist.starts, np.stack(opinions), closest, frequency, nearest
         across_threads(_judge, *asked, *self._own, out)
         return out

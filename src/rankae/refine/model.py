@@ -37,19 +37,21 @@ _PARTS: dict[str, Any] = {part.name: part for part in (CodePart, NetworkPart, Ne
 class Opinions:
     """A shortlist and what each part says of its entries; `proposals` keeps who named which label.
 
+    counts : of each entry, how many training rows carry the label, as far as those know who gave the opinions.
     closest : of each entry, the cosine of the nearest training row that carries the label; 0 if nobody looked.
     nearest : of each row, the cosine of the nearest training row.
     """
 
     shortlist: Shortlist
     said: dict[str, np.ndarray]
+    counts: np.ndarray
     closest: np.ndarray
     nearest: np.ndarray
     proposals: dict[str, np.ndarray] = field(default_factory=dict)
 
-    def evidence(self, label_counts: np.ndarray) -> np.ndarray:
+    def evidence(self) -> np.ndarray:
         """What the combiner reads."""
-        return evidence(self.shortlist, list(self.said.values()), self.closest, label_counts, self.nearest)
+        return evidence(self.shortlist, list(self.said.values()), self.closest, self.counts, self.nearest)
 
     @classmethod
     def stacked(cls, found: list[Opinions]) -> Opinions:
@@ -57,8 +59,10 @@ class Opinions:
         first = found[0]
         said = {name: np.concatenate([o.said[name] for o in found]) for name in first.said}
         proposals = {name: np.concatenate([o.proposals[name] for o in found]) for name in first.proposals}
-        closest, nearest = (np.concatenate([getattr(o, name) for o in found]) for name in ("closest", "nearest"))
-        return cls(Shortlist.stacked([o.shortlist for o in found]), said, closest, nearest, proposals)
+        counts, closest, nearest = (
+            np.concatenate([getattr(o, name) for o in found]) for name in ("counts", "closest", "nearest")
+        )
+        return cls(Shortlist.stacked([o.shortlist for o in found]), said, counts, closest, nearest, proposals)
 
     def of(self, parts: list[str], labels: int) -> Opinions:
         """What would be known if only these parts had been asked."""
@@ -70,7 +74,8 @@ class Opinions:
 
         looked = np.float32("neighbours" in parts)
         said = {name: of_those(self.said[name]) for name in parts}
-        return Opinions(shortlist, said, looked * of_those(self.closest), looked * self.nearest)
+        closest, nearest = looked * of_those(self.closest), looked * self.nearest
+        return Opinions(shortlist, said, of_those(self.counts), closest, nearest)
 
 
 def closeness(votes: Reading | None, shortlist: Shortlist) -> tuple[np.ndarray, np.ndarray]:
@@ -117,7 +122,8 @@ class Parts:
         said = {name: reading.scores(shortlist) for name, reading in readings.items()}
         if self.rankers is not None:
             said["rankers"] = self._ranker_weights(self.rankers).scores(rows, shortlist)
-        return Opinions(shortlist, said, *closeness(readings.get("neighbours"), shortlist), proposals)
+        near = closeness(readings.get("neighbours"), shortlist)
+        return Opinions(shortlist, said, self.label_counts[shortlist.columns], *near, proposals)
 
     def top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k best labels of each row. Labels beyond the shortlist follow in the order of the code's scores."""
@@ -138,7 +144,7 @@ class Parts:
             return self._ranked_by_code(rows, k)
         opinions = self.opinions(rows)
         said = list(opinions.said.values())
-        scores = self.combiner.judge(opinions.shortlist, said, opinions.closest, self.label_counts, opinions.nearest)
+        scores = self.combiner.judge(opinions.shortlist, said, opinions.closest, opinions.counts, opinions.nearest)
         columns, best = opinions.shortlist.best(scores, k)
         if k > np.diff(opinions.shortlist.starts).min(initial=k):
             _fill(columns, best, *self._ranked_by_code(rows, 2 * k))

@@ -93,15 +93,14 @@ def noise_rates(likely: np.ndarray, observed: np.ndarray, labels: sp.csr_matrix)
     return NoiseRates(float(missing), float(min(shares)))
 
 
-def robust_decoder(start: WarmStart, labels: sp.csr_matrix) -> np.ndarray:
-    """D [L, h] that predicts the observed labels from leave-one-out codes, drawn to the one that E gave.
+def robust_decoder(codes: np.ndarray, table: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:
+    """D [L, h] that predicts the observed labels from leave-one-out codes, drawn to the table that E gave.
 
     Breiman and Friedman's "curds and whey": what noise did to the fit, the leave-one-out codes show, and D shrinks.
     """
-    codes = start.honest_codes
     energy = codes.T @ codes
     pull = np.float32(_PULL * np.trace(energy) / len(energy))
-    wanted = (labels.T @ codes).T + pull * start.label_table.T
+    wanted = (labels.T @ codes).T + pull * table.T
     return np.ascontiguousarray(np.linalg.solve(energy + pull * np.eye(len(energy), dtype=np.float32), wanted).T)
 
 

@@ -11,6 +11,7 @@ leave-one-out code of a row is what F would say of it had it never seen it,
 and the leverages come from a few random probe columns that ride along in the same solver (Hutchinson's estimator).
 They are estimates, good enough to tune D on. Whoever learns to combine opinions would learn to read the error of the
 estimate, which has a part of the row's own labels in it; so F is solved without the rows that are held out for that.
+Where rows are few, so are E and D: a short code remembers which labels a row carries together.
 
 Where the words' meanings P are known (GloVe, words x dimensions), F may lean on them,
 
@@ -42,18 +43,25 @@ _FEW_LABELS = 1000  # up to here the exact eigenvectors of their co-occurrence c
 
 
 @dataclass(frozen=True)
-class WarmStart:
-    """word_table W [V, h], label_table V [L, h], honest codes of the training rows (see `warm_start`), and lambda.
+class Without:
+    """What would be known without a fold: codes of all rows by an F that has not seen it, and the V they belong to.
 
-    without : for each fold, the codes of all rows by an F that has not seen the fold; other rows are left out by the
-        formula.
+    Rows of the fold are strangers to F; every other row is left out by the formula.
     """
+
+    codes: np.ndarray
+    label_table: np.ndarray
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """word_table W [V, h], label_table V [L, h], honest codes of the training rows (see `warm_start`), and lambda."""
 
     word_table: np.ndarray
     label_table: np.ndarray
     honest_codes: np.ndarray
     ridge: float
-    without: list[np.ndarray] = field(default_factory=list)
+    without: list[Without] = field(default_factory=list)
 
 
 def warm_start(
@@ -74,26 +82,43 @@ def warm_start(
     if meanings is not None:
         P = _MEANING * meanings.vectors
         rows = sp.hstack([rows, sp.csr_matrix(sparse_product(rows, P))], format="csr")
-    label_table = label_codes(labels, code_size, seed)
-    codes = sparse_product(labels, label_table)
     probes = np.random.default_rng(seed).choice(np.array([-1, 1], np.float32), (rows.shape[0], _PROBES))
-    targets = np.hstack([codes, probes])
-    without, solution = [], None
+    label_table = label_codes(labels, code_size, seed)
+    # A V of as many columns as labels gives the same scores whatever it has seen; one that has seen all rows but a
+    # seventh hardly differs. Where folds cover every row, rows are few, and V would remember theirs.
+    one_table = label_table.shape[1] == labels.shape[1] or len(folds) == 1
+    without: list[Without] = []
+    solution: np.ndarray | None = None
+    before = label_table
     for fold in folds:
         rest = np.setdiff1d(np.arange(rows.shape[0]), fold)
-        solution = RidgeSolver(rows[rest], ridge).solve(targets[rest], solution)
+        own = label_table if one_table else label_codes(labels[rest], code_size, seed)
+        codes = sparse_product(labels, own)
+        start = None if solution is None else _turned(solution, before, own)
+        solution, before = RidgeSolver(rows[rest], ridge).solve(np.hstack([codes, probes])[rest], start), own
         answers = sparse_product(rows, solution)
-        without.append(_left_out(answers, codes, probes))
-        without[-1][fold] = answers[fold, : codes.shape[1]]
+        left = _left_out(answers, codes, probes)
+        left[fold] = answers[fold, : codes.shape[1]]
+        without.append(Without(left, own))
+    codes = sparse_product(labels, label_table)
+    start = None if solution is None else _turned(solution, before, label_table)
     # From the solution without a fold it is not far.
-    solution = RidgeSolver(rows, ridge).solve(targets, solution, iterations=12 if solution is None else 6)
+    solution = RidgeSolver(rows, ridge).solve(np.hstack([codes, probes]), start, iterations=12 if start is None else 6)
     honest = _left_out(sparse_product(rows, solution), codes, probes)
-    for fold, own in zip(folds, without, strict=True):
-        honest[fold] = own[fold]
+    for fold, known in zip(folds, without, strict=True):
+        honest[fold] = _turned(known.codes[fold], known.label_table, label_table)
     word_table = np.ascontiguousarray(solution[:words, : codes.shape[1]])
     if meanings is not None:
         word_table += P @ solution[words:, : codes.shape[1]]
     return WarmStart(word_table, label_table, honest, ridge, without)
+
+
+def _turned(codes: np.ndarray, table: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Codes (or tables of them) that belong to one V as they are, nearly, for the other; more columns stay behind."""
+    if table is other:
+        return codes
+    h = table.shape[1]
+    return np.hstack([codes[:, :h] @ (table.T @ other), codes[:, h:]])
 
 
 def _left_out(answers: np.ndarray, codes: np.ndarray, probes: np.ndarray) -> np.ndarray:

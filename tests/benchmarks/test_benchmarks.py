@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from rankae.data import make_dataset, write_dataset
+
 BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
 
 
@@ -42,3 +44,17 @@ def test_growth_fits_exponents_and_compares_accuracy(tmp_path: Path) -> None:
     assert len(facts["exponents"]) == 4
     assert [run["shortlist"] for run in facts["accuracy"]] == [0, 300]
     assert "growth.svg" in (tmp_path / "growth.md").read_text()
+
+
+def test_few_rows_compares_methods_and_measures_nothing_twice(tmp_path: Path) -> None:
+    data = tmp_path / "rows.jsonl"
+    write_dataset(make_dataset(400, 20)[0], data)
+    options = ("--data", str(data), "--rows", "60,120", "--methods", "popular,one-vs-rest", "--draws", "2")
+    run("few_rows.py", *options, "--out", str(tmp_path))
+    found = json.loads((tmp_path / "few-rows.json").read_text())
+    assert len(found) == 8
+    assert found[f"{data} 120 one-vs-rest 0"]["P@1"] > found[f"{data} 120 popular 0"]["P@1"]
+    found[f"{data} 60 popular 0"]["P@1"] = found[f"{data} 60 popular 1"]["P@1"] = 12.3
+    (tmp_path / "few-rows.json").write_text(json.dumps(found))
+    run("few_rows.py", *options, "--out", str(tmp_path))
+    assert f"| {data} | 60 | 2 | 12.3 / " in (tmp_path / "few-rows.md").read_text()

@@ -155,3 +155,17 @@ def test_a_method_that_is_not_to_be_tuned_keeps_its_defaults(texts: str, here, r
 def test_settings_are_read_as_train_reads_them():
     (found,) = contenders(["parabel"], ["parabel.title=.5", "parabel.ngrams=(1, 2)", "parabel.cluster_balanced=False"])
     assert found.parameters == {"title": 0.5, "ngrams": (1, 2), "cluster_balanced": False}
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        ("knn.neighbours=five", "knn: neighbours cannot be 'five'; it takes a whole number"),
+        ("knn.k=5", "knn has no parameter 'k'"),
+        ("neighbours=5", "is not of the form METHOD.PARAMETER=VALUE"),
+        ("popular.k=5", "which is not among the methods"),
+    ],
+)
+def test_a_setting_is_checked_before_any_work(setting, sentence):
+    with pytest.raises(RankaeError, match=sentence):
+        contenders(["knn"], [setting])

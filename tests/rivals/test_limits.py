@@ -15,7 +15,7 @@ from rankae.errors import RankaeError
         ("fastxml", {"trees": 0}, "fastxml: trees must be at least 1, but it is 0"),
         ("fastxml", {"cost": 0.0}, "fastxml: cost must be above 0, but it is 0.0"),
         ("pfastrexml", {"gamma": -1}, "pfastrexml: gamma must be at least 0, but it is -1"),
-        ("sleec", {"dim": "many"}, "sleec: dim must be at least 1, but it is 'many'"),
+        ("sleec", {"dim": "many"}, "sleec: dim cannot be 'many'; it takes a whole number"),
         ("pdsparse", {"l1": float("nan")}, "pdsparse: l1 must be at least 0, but it is nan"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from rankae import rivals
@@ -26,6 +27,13 @@ def test_an_unknown_method_is_one_sentence_with_the_known_ones() -> None:
 def test_an_unknown_parameter_is_one_sentence_with_the_known_ones() -> None:
     with pytest.raises(RankaeError, match="knn has no parameter 'k'; it has neighbours"):
         rivals.create("knn", k=3)
+
+
+def test_a_value_of_the_wrong_type_is_one_sentence() -> None:
+    with pytest.raises(RankaeError, match=r"^knn: neighbours cannot be 'five'; it takes a whole number$"):
+        rivals.create("knn", neighbours="five")
+    rivals.create("one-vs-rest", random_state=np.random.RandomState(0))  # of any type
+    rivals.create("rank-ae", ngrams=[1, 2])  # as JSON has it
 
 
 @pytest.mark.parametrize("name", [n for n, method in rivals.METHODS.items() if method.extra_package])

@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from rankae.cli.fingerprint import fingerprint
-from rankae.cli.settings import check_types
 from rankae.data.writing import written
 from rankae.rivals import class_of, create
 
@@ -21,9 +20,7 @@ HISTORY = "history.jsonl"
 
 def new_ranker(method: str, parameters: dict[str, Any], usual: dict[str, Any]) -> LabelRanker:
     """A model with the user's `parameters`, and those of `usual` that the method has."""
-    ranker = class_of(method)
-    check_types(method, ranker, parameters)
-    known = ranker._get_param_names()
+    known = class_of(method)._get_param_names()
     return create(method, **{name: value for name, value in usual.items() if name in known} | parameters)
 
 

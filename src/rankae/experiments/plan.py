@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any
 
 from rankae import rivals
 from rankae.data.sources import find_source
-from rankae.errors import RankaeError
+from rankae.errors import MissingExtra, RankaeError
 from rankae.experiments.cells import Cell, Result, Store, data_name
 from rankae.experiments.isolated import run_isolated
 from rankae.literals import literal
+from rankae.parameters import check_parameters
 from rankae.progress import bar
 from rankae.tune import SPACES
 
@@ -208,6 +210,9 @@ def contenders(methods: Iterable[str], settings: Iterable[str] = (), untuned: It
     for name in [*chosen, *as_is]:
         if name not in rivals.METHODS:
             raise RankaeError(f"there is no method {name!r}; choose from {', '.join(rivals.names())}")
+    for name, parameters in given.items():
+        with suppress(MissingExtra):  # its cells will tell
+            check_parameters(name, rivals.class_of(name), parameters)
     return [Contender(name, name, given.get(name, {}), name not in as_is) for name in chosen]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankae.errors import MissingExtra, ModelFileError, RankaeError
+from rankae.parameters import check_parameters
 
 if TYPE_CHECKING:
     from rankae.base import LabelRanker
@@ -103,9 +104,7 @@ def create(name: str, **parameters: Any) -> LabelRanker:
     """A new, unfitted model of the method `name`; `parameters` go over those that the name stands for."""
     ranker = class_of(name)
     settings = METHODS[name].parameters | parameters
-    known = ranker._get_param_names()
-    if unknown := sorted(set(settings) - set(known)):
-        raise RankaeError(f"{name} has no parameter {unknown[0]!r}; it has {', '.join(known) or 'none'}")
+    check_parameters(name, ranker, settings)
     return ranker(**settings)
 
 

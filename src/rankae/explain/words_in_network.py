@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.preprocessing import normalize
 
 from rankae.base import LabelRanker
-from rankae.explain.documents import Document
+from rankae.explain.documents import Document, RowDocument
 
 if TYPE_CHECKING:
     import torch
@@ -61,7 +61,9 @@ def contributions_of_words(
         decoder, bias = network.folded_decoder()
         table = decoder[columns] @ FC.weight.detach().numpy()
         base = decoder[columns] @ FC.bias.detach().numpy() + bias[columns]
-    return _by_word(vectors @ table.T, tokens.words, len(document.words)), np.asarray(base)
+    values = vectors @ table.T
+    unnamed = values[[not words for words in tokens.words]].sum(0)
+    return _by_word(values, tokens.words, len(document.words)), np.asarray(base) + unnamed
 
 
 def attention_of_words(model: LabelRanker, document: Document) -> np.ndarray | None:
@@ -99,8 +101,11 @@ def _tokens(model: LabelRanker, document: Document) -> Tokens:
     else:
         row = normalize(rows)
         columns, weights = row.indices, row.data
-    if model.text_ is None:
-        return Tokens(columns, weights, [[i] for i in range(len(columns))])
+    if isinstance(document, RowDocument):
+        # Where features are scaled, one that the row does not hold has a value too, and no name.
+        place = {column: i for i, column in enumerate(document.row.indices)}
+        return Tokens(columns, weights, [[place[column]] if column in place else [] for column in columns])
+    assert model.text_ is not None  # it has read the text
     number = {word: i for i, word in enumerate(document.words)}
     spelled = model.text_.spelled()
     words = [[number[word] for word in spelled[column].split(" ")] for column in columns]

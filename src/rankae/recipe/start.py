@@ -13,7 +13,7 @@ from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 from rankae.training.warm_start import honest_precision
 
-_RIDGES = (0.3, 1.0, 2.0, 4.0)
+RIDGES = (0.3, 1.0, 2.0, 4.0)
 # Points of precision that meanings must be worth. They take time, and on debtags half a point by leave-one-out scores
 # was worth nothing to the whole model, which has neighbours as well.
 _GAIN = 0.6
@@ -37,7 +37,7 @@ def chosen_by_honest_scores(
     training: Training,
 ) -> StartChoice:
     """The lambda, and which of the candidates to take for the meanings of words; where nothing is open, at no cost."""
-    ridges = _RIDGES if settings.ridge is None else (settings.ridge,)
+    ridges = RIDGES if settings.ridge is None else (settings.ridge,)
     if len(ridges) == len(candidates) == 1:
         return StartChoice(ridges[0], settings.noise_rounds, *best_meanings({candidates[0]: 0.0}))
     began = time.perf_counter()

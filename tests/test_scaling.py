@@ -1,0 +1,76 @@
+"""Dense features at one scale."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rankae import RankAE
+from rankae.data.scaling import Scaling
+from rankae.errors import RankaeError
+from rankae.explain import explain
+
+
+def _problem(rows: int = 300, features: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    """Labels that say which features are above their mean; all features are positive."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(0, 1, (rows, features))
+    return (5 + values).astype(np.float32), (values[:, :6] > 0.7).astype(np.int64)
+
+
+def _model(**settings) -> RankAE:
+    return RankAE("fast", random_state=0, **settings)
+
+
+def test_features_have_a_mean_of_0_and_a_deviation_of_1() -> None:
+    rows = np.array([[1.0, 2, 7], [3, 2, 0], [5, 2, 2]], np.float32)
+    scaled = Scaling.of(sp.csr_matrix(rows))(sp.csr_matrix(rows)).toarray()
+    np.testing.assert_allclose(scaled[:, [0, 2]].mean(0), 0, atol=1e-6)
+    np.testing.assert_allclose(scaled[:, [0, 2]].std(0), 1, rtol=1e-5)
+    np.testing.assert_allclose(scaled[:, 1], 0, atol=1e-6)  # it does not vary
+
+
+def test_a_feature_that_does_not_vary_in_training_does_not_rule_rows_where_it_does() -> None:
+    scaling = Scaling.of(sp.csr_matrix(np.full((4, 1), 3.0, np.float32)))
+    assert np.abs(scaling(sp.csr_matrix([[4.0]])).toarray()).max() < 1
+
+
+def test_leave_one_out_scores_choose_it_and_the_unit_of_a_feature_no_longer_matters() -> None:
+    X, Y = _problem()
+    model = _model().fit(X, Y)
+    assert model.choices_["scale"].startswith("true (best leave-one-out precision of false: ")
+    other = _model().fit(X * np.linspace(0.1, 50, 12, dtype=np.float32), Y)
+    here, there = model.top_columns(X, 3)[0], other.top_columns(X * np.linspace(0.1, 50, 12, dtype=np.float32), 3)[0]
+    assert (here == there).mean() > 0.98
+    as_given = _model(scale=False).fit(X, Y)
+    assert as_given.scaling_ is None
+    assert "scale" not in as_given.choices_
+
+
+def test_a_model_keeps_its_scale(tmp_path) -> None:
+    X, Y = _problem()
+    model = _model(scale=True).fit(X, Y)
+    model.save(tmp_path / "m")
+    loaded = RankAE.load(tmp_path / "m")
+    for mine, its in zip(model.top_columns(X, 3), loaded.top_columns(X, 3), strict=True):
+        np.testing.assert_allclose(mine, its, rtol=1e-5)
+    loaded.partial_fit(X[:20], Y[:20])
+    assert loaded.top_columns(X, 3)[0].shape == (300, 3)
+
+
+@pytest.mark.parametrize("X", [sp.eye(40, format="csr", dtype=np.float32), ["a few words", "others"] * 20])
+def test_sparse_features_cannot_be_scaled(X) -> None:
+    with pytest.raises(RankaeError, match="scale=true is for dense features"):
+        _model(scale=True).fit(X, np.eye(2, dtype=int)[np.arange(40) % 2])
+
+
+def test_what_features_contribute_adds_up_to_the_score_though_some_are_0() -> None:
+    X, Y = _problem()
+    X[:, 3] = np.maximum(X[:, 3] - 5, 0)  # half of them are 0
+    alone = {"tuning": False, "neighbours": False, "rankers": False}
+    model = _model(scale=True, **alone).fit(X, Y)
+    row = X[np.flatnonzero(X[:, 3] == 0)[:1]]
+    found = explain(model, row, k=2)
+    assert len(found.document.words) == 11
+    np.testing.assert_allclose(found.contributions.sum(0) + found.base, found.scores, atol=1e-4)

@@ -50,10 +50,7 @@ def main() -> None:
 def measured(data: str, rows: int, method: str, draw: int) -> dict[str, float]:
     train, test = train_and_test(data)
     few = np.sort(np.random.default_rng(draw).permutation(len(train))[:rows])
-    model = rivals.create(method)
-    if "random_state" in model.get_params(deep=False):
-        model.set_params(random_state=draw)
-    model.fit_dataset(train.take(few))
+    model = rivals.seeded(rivals.create(method), draw).fit_dataset(train.take(few))
     scores = evaluate(model.top_columns(test.rows, max(KS))[0], test.labels, KS)
     return {f"P@{k}": scores[f"P@{k}"] for k in KS}
 

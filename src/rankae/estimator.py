@@ -23,14 +23,12 @@ from rankae.network.label_index import made_up_rows, measured_index
 from rankae.network.rank_network import RankNetwork
 from rankae.presets import preset_settings
 from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
-from rankae.recipe.start import RIDGES
+from rankae.recipe.scale_choice import choose_scaling
 from rankae.recipe.text_choice import TextCandidates, choose_text
 from rankae.refine.model import Parts
-from rankae.refine.neighbours import is_dense
 from rankae.refine.update import updated
 from rankae.training.joint import train_joint
 from rankae.training.settings import JointSettings
-from rankae.training.warm_start import honest_precision
 
 _LONGEST_DOCUMENT = 400
 _TITLE = 0.5  # weight of a title's own words that is tried; 0.3 and 0.7 were level with it
@@ -335,7 +333,13 @@ class RankAE(LabelRanker):
             if self.words != "bag":
                 raise DataError("a recurrent word encoder reads raw text: give strings, not a feature matrix")
             rows = super()._training_rows(X, targets)
-            self.scaling_ = self._chosen_scaling(rows, targets.matrix)
+            if (
+                not isinstance(rows, list) and rows.shape[0] == targets.matrix.shape[0]
+            ):  # else it will be told in a moment
+                asked = False if self.scale is None and preset_settings(self.preset)[0] == "paper" else self.scale
+                with limited_to(self.threads):
+                    self.scaling_, said = choose_scaling(rows, targets.matrix, asked, self._seed)
+                self.choices_ |= said
             return rows if self.scaling_ is None else self.scaling_(rows)
         if self.scale:
             raise RankaeError("scale=true is for dense features, and texts have sparse ones; leave it out")
@@ -353,26 +357,6 @@ class RankAE(LabelRanker):
         self.choices_ |= said
         self.n_features_in_ = rows.shape[1]
         return rows
-
-    def _chosen_scaling(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Scaling | None:
-        """How to bring features to one scale, if they are dense and the user says so, or leave-one-out scores do."""
-        if not is_dense(rows):
-            if self.scale:
-                raise RankaeError("scale=true is for dense features, and most of these are 0; leave it out")
-            return None
-        if preset_settings(self.preset)[0] == "paper" and self.scale is None:
-            return None
-        scaling = Scaling.of(rows)
-        if self.scale is None and rows.shape[0] == labels.shape[0]:
-            with limited_to(self.threads):
-                as_given, scaled = (
-                    max(honest_precision(unit_rows(own), labels, RIDGES, self._seed).values())
-                    for own in (rows, scaling(rows))
-                )
-            told = f"best leave-one-out precision of false: {as_given:.1f}, true: {scaled:.1f}"
-            self.choices_["scale"] = f"{str(scaled > as_given).lower()} ({told}; features are dense)"
-            return scaling if scaled > as_given else None
-        return scaling if self.scale else None
 
     def _text_candidates(self) -> TextCandidates:
         """What evidence may choose of the features of raw text: what the user left open."""

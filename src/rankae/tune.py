@@ -234,9 +234,7 @@ def _draw(trial: Any, space: Space) -> dict[str, Any]:
 def _mean_precision(
     method: str, parameters: dict[str, Any], learn: Dataset, check: Dataset, seed: int, k: Sequence[int]
 ) -> float:
-    model = rivals.create(method, **parameters)
-    if "random_state" in model.get_params(deep=False):
-        model.set_params(random_state=seed)
+    model = rivals.seeded(rivals.create(method, **parameters), seed)
     columns, _ = model.fit_dataset(learn).top_columns(check.rows, max(k))
     scores = evaluate(columns, check.labels, k)
     return float(np.mean([scores[f"P@{place}"] for place in k]))

@@ -129,8 +129,7 @@ def noisy_and_clean(train: Dataset, cell: Cell) -> tuple[Dataset, Dataset]:
 
 
 def new_model(cell: Cell) -> LabelRanker:
-    model = rivals.create(cell.method, **cell.parameters)
-    return model.set_params(random_state=cell.seed) if "random_state" in model.get_params(deep=False) else model
+    return rivals.seeded(rivals.create(cell.method, **cell.parameters), cell.seed)
 
 
 def row_shares(

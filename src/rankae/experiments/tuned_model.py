@@ -53,8 +53,6 @@ def tune_and_refit(
             "tuning.html": tuning_page(found, method, train.name),
         },
     )
-    model = rivals.create(method, **found.parameters)
-    if "random_state" in model.get_params(deep=False):
-        model.set_params(random_state=seed)
+    model = rivals.seeded(rivals.create(method, **found.parameters), seed)
     model.fit_dataset(train).save(out / "model", tuning={"validation": found.value, "trials": found.trials})
     return found

@@ -17,7 +17,7 @@ from rankae.parameters import check_parameters
 if TYPE_CHECKING:
     from rankae.base import LabelRanker
 
-__all__ = ["METHODS", "Method", "class_of", "create", "load", "names"]
+__all__ = ["METHODS", "Method", "class_of", "create", "load", "names", "seeded"]
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,11 @@ def create(name: str, **parameters: Any) -> LabelRanker:
     settings = METHODS[name].parameters | parameters
     check_parameters(name, ranker, settings)
     return ranker(**settings)
+
+
+def seeded(model: LabelRanker, seed: int) -> LabelRanker:
+    """The model with this seed, if it has one."""
+    return model.set_params(random_state=seed) if "random_state" in model.get_params(deep=False) else model
 
 
 def load(path: str | Path) -> LabelRanker:

@@ -333,9 +333,8 @@ class RankAE(LabelRanker):
             if self.words != "bag":
                 raise DataError("a recurrent word encoder reads raw text: give strings, not a feature matrix")
             rows = super()._training_rows(X, targets)
-            if (
-                not isinstance(rows, list) and rows.shape[0] == targets.matrix.shape[0]
-            ):  # else it will be told in a moment
+            # Where there are not as many rows as labels, it will be told in a moment.
+            if not isinstance(rows, list) and rows.shape[0] == targets.matrix.shape[0]:
                 asked = False if self.scale is None and preset_settings(self.preset)[0] == "paper" else self.scale
                 with limited_to(self.threads):
                     self.scaling_, said = choose_scaling(rows, targets.matrix, asked, self._seed)

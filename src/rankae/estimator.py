@@ -33,6 +33,7 @@ from rankae.training.settings import JointSettings
 _LONGEST_DOCUMENT = 400
 _TITLE = 0.5  # weight of a title's own words that is tried; 0.3 and 0.7 were level with it
 _INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
+_SCALING = "scaling."  # before the names of its arrays in a model file
 # Parameters that neither the recipe nor the joint training knows by these names.
 _NOT_OF_TRAINING = {
     "preset", "words", "word_vectors", "ngrams", "title", "min_df", "max_features", "scale", "validation",
@@ -62,7 +63,8 @@ class RankAE(LabelRanker):
     word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file that tells what words mean, or "none". By
         default the recipe looks for `glove/*.txt*` where data sets live, and uses what it finds where that helps.
     ngrams, title, min_df, max_features : of raw text, see `TextFeatures`; by default evidence chooses the first two.
-    scale : bring dense features to a mean of 0 and a deviation of 1; by default where leave-one-out scores gain by it.
+    scale : of dense features; "centre" for a mean of 0, "standard" for a deviation of 1 as well, False for neither; by
+        default what leave-one-out scores favour.
     validation : share of rows held out to keep the best epoch (preset "paper").
     checkpoint : folder in which training notes its progress: every epoch of the preset "paper", every part of the
         recipe. `resume` goes on from there.
@@ -128,7 +130,7 @@ class RankAE(LabelRanker):
         title: float | None = None,
         min_df: int = 2,
         max_features: int | None = None,
-        scale: bool | None = None,
+        scale: str | bool | None = None,
         validation: float = 0.0,
         random_state: int | None = 0,
         threads: int | None = None,
@@ -268,7 +270,7 @@ class RankAE(LabelRanker):
             rows,
             labels,
             settings,
-            words=self.n_features_in_,
+            words=self._columns,
             word_vectors=self._starting_vectors(settings.word_size) if network is None else None,
             network=network,
             validation=validation,
@@ -341,7 +343,7 @@ class RankAE(LabelRanker):
                 self.choices_ |= said
             return rows if self.scaling_ is None else self.scaling_(rows)
         if self.scale:
-            raise RankaeError("scale=true is for dense features, and texts have sparse ones; leave it out")
+            raise RankaeError(f"scale={self.scale} is for dense features, and texts have sparse ones; leave it out")
         if self.words != "bag":
             self.text_ = TextFeatures(min_df=self.min_df, max_features=self.max_features)
             self.text_.fit(X)
@@ -376,6 +378,11 @@ class RankAE(LabelRanker):
             return self.text_.sequences(X, _LONGEST_DOCUMENT)
         rows = super()._rows(X)
         return rows if self.scaling_ is None or isinstance(rows, list) else self.scaling_(rows)
+
+    @property
+    def _columns(self) -> int:
+        """Of the rows as the model reads them."""
+        return self.n_features_in_ + (self.scaling_ is not None)
 
     def _starting_vectors(self, word_size: int) -> np.ndarray | None:
         """GloVe vectors for the words that have one, small random ones for the others."""
@@ -442,19 +449,25 @@ class RankAE(LabelRanker):
         else:
             arrays, settings = self.model_.arrays()
         if self.scaling_ is not None:
-            arrays = arrays | {"scaling.mean": self.scaling_.mean, "scaling.deviation": self.scaling_.deviation}
+            arrays = arrays | {_SCALING + name: value for name, value in self.scaling_.arrays().items()}
         return {"kind": type(self.model_).__name__, "model": settings, **notes}, dict(arrays)
+
+    def _restored_scaling(self, arrays: dict[str, np.ndarray]) -> Scaling | None:
+        own = {name.removeprefix(_SCALING): arrays.pop(name) for name in list(arrays) if name.startswith(_SCALING)}
+        if not own:
+            return None
+        wanted = {"mean": (self.n_features_in_,), "deviation": (self.n_features_in_,), "constant": (1,)}
+        if {name: value.shape for name, value in own.items()} != wanted:
+            raise ModelFileError("the scale of the model's features does not fit them; train it again")
+        return Scaling.from_arrays(**own)
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.choices_, self.evidence_ = settings["choices"], settings["evidence"]
         self.history_ = settings["history"]
-        scaling = [arrays.pop(name) for name in ("scaling.mean", "scaling.deviation") if name in arrays]
-        if scaling and {len(own) for own in scaling} != {self.n_features_in_}:
-            raise ModelFileError("the scale of the model's features does not fit them; train it again")
-        self.scaling_ = Scaling(*scaling) if scaling else None
+        self.scaling_ = self._restored_scaling(arrays)
         if settings["kind"] == "Parts":
             self.model_ = Parts.from_state(settings["model"], arrays)
-            if self.model_.code.shape != (self.n_features_in_, len(self.classes_)):
+            if self.model_.code.shape != (self._columns, len(self.classes_)):
                 raise ModelFileError("the model's parts and its features or labels do not fit; train it again")
         else:
             self.model_ = RankNetwork.from_arrays(arrays, settings["model"])

@@ -24,7 +24,7 @@ from rankae.recipe.steps import State
 from rankae.recipe.task import Task
 from rankae.refine.code import CodePart
 from rankae.refine.model import Opinions, Parts, closeness
-from rankae.refine.neighbours import Neighbours
+from rankae.refine.neighbours import Neighbours, is_dense
 from rankae.refine.rankers import Rankers, easy_negatives
 from rankae.refine.readings import Reading
 from rankae.refine.shortlist import Shortlist
@@ -227,14 +227,15 @@ def _fit_rankers(
 
 def _network_settings(settings: Resolved, rows: sp.csr_matrix) -> WordsNetworkSettings:
     """Of the networks, as the recipe and the data ask for."""
-    # A long row says the same thing often, so more of it can be hidden from a step.
-    long = rows.nnz > 25 * rows.shape[0]
+    # A long row of words says the same thing often, so more of it can be hidden from a step. A dense row does not.
+    dense, long = is_dense(rows), rows.nnz > 25 * rows.shape[0]
     return WordsNetworkSettings(
         word_size=settings.word_size,
         attention=settings.attention,
         loss=settings.loss,
         epochs=settings.epochs,
-        word_dropout=0.5 if long else 0.3,
+        word_dropout=0.1 if dense else 0.5 if long else 0.3,
+        learning_rate=1e-2 if dense else 3e-3,
         batch=256 if rows.shape[0] >= 4000 else max(16, rows.shape[0] // 16),  # small data needs its steps
         device=settings.device,
     )

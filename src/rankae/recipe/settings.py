@@ -157,8 +157,10 @@ def resolved(
     epochs = choose("epochs", 20 if words <= 2000 else 12, f"{words} features")
     gate = 10 if settings.attention else 1  # what a gated word costs, in products of its channels
     network_cost = 6.0 * n * epochs * word_size * (L + gate * row_length)
-    affordable = int(min(3, AFFORDABLE // max(1.0, network_cost))) if L > 1 else 0
-    network = choose("network", affordable, f"{network_cost:.0e} multiplications each")
+    affordable = int(min(3, AFFORDABLE // max(1.0, network_cost)))
+    if dense and network_cost < 4 * AFFORDABLE:  # a feature by itself says little there, and a network bends it
+        affordable = max(1, affordable)
+    network = choose("network", affordable if L > 1 else 0, f"{network_cost:.0e} multiplications each")
     rankers = choose("rankers", L > 1, f"{L} labels")
     # Where labels are many, the search takes a tenth of the time, and held-out rows hardly tell costs apart.
     usual = 0.3 if labels.nnz < _FEW_ROWS * L else 0.5

@@ -135,21 +135,24 @@ def honest_precision(
     seed: int = 0,
     meanings: Meanings | None = None,
     most_rows: int = 10_000,
+    judged: np.ndarray | None = None,
 ) -> dict[float, float]:
     """For each lambda, the mean of P@1, P@3 and P@5 by leave-one-out scores.
 
     A sample and a short code suffice to compare settings. Rows that have a near copy among the others are not counted:
     they reward memory, whatever the setting.
+
+    judged : places of the rows to count instead, of at most `most_rows`.
     """
     if rows.shape[0] > most_rows:
         sample = np.sort(np.random.default_rng(seed).permutation(rows.shape[0])[:most_rows])
         rows, labels = rows[sample], labels[sample]
-    novel = novel_rows(rows)
+    judged = novel_rows(rows) if judged is None else judged
     found = {}
     for ridge in ridges:
         start = warm_start(rows, labels, 64, ridge, seed, meanings=meanings)
-        columns = top_k(start.honest_codes[novel], start.label_table, None, 5)[0]
-        found[ridge] = float(np.mean(list(precisions(columns, labels[novel]).values())))
+        columns = top_k(start.honest_codes[judged], start.label_table, None, 5)[0]
+        found[ridge] = float(np.mean(list(precisions(columns, labels[judged]).values())))
     return found
 
 

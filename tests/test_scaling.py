@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_wine
 
 from rankae import RankAE
 from rankae.data.scaling import Scaling
@@ -62,6 +63,17 @@ def test_leave_one_out_scores_choose_it_and_the_unit_of_a_feature_no_longer_matt
     as_given = _model(scale=False).fit(X, Y)
     assert as_given.scaling_ is None
     assert "scale" not in as_given.choices_
+
+
+def test_measurements_in_units_of_their_own() -> None:
+    X, y = load_wine(return_X_y=True)  # one feature in hundreds, others below 1
+    Y, held = np.eye(3, dtype=int)[y], np.arange(len(y)) % 3 == 0
+    right = {}
+    for scale in (None, False):
+        model = _model(scale=scale).fit(X[~held], Y[~held])
+        right[scale] = (model.top_columns(X[held], 1)[0][:, 0] == y[held]).mean()
+    assert right[None] > 0.95
+    assert right[None] > right[False] + 0.1
 
 
 def test_how_frequent_labels_are_is_not_lost_with_the_mean() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import fields
 from pathlib import Path
@@ -11,29 +10,22 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.base import LabelRanker, Rows
+from rankae.base import Rows
 from rankae.data.dataset import Dataset
-from rankae.data.glove import Meanings, find_glove, starting_vectors, word_meanings
-from rankae.data.scaling import Scaling
-from rankae.data.text import TextFeatures
 from rankae.errors import DataError, ModelFileError, RankaeError
-from rankae.inputs import Targets, is_text, labels_among, unit_rows
+from rankae.features import ChosenFeatures
+from rankae.inputs import labels_among, unit_rows
 from rankae.network.kernels.threads import limited_to
 from rankae.network.label_index import made_up_rows, measured_index
 from rankae.network.rank_network import RankNetwork
 from rankae.presets import preset_settings
 from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
-from rankae.recipe.scale_choice import choose_scaling
-from rankae.recipe.text_choice import TextCandidates, choose_text
 from rankae.refine.model import Parts
 from rankae.refine.update import updated
 from rankae.training.joint import train_joint
 from rankae.training.settings import JointSettings
 
-_LONGEST_DOCUMENT = 400
-_TITLE = 0.5  # weight of a title's own words that is tried; 0.3 and 0.7 were level with it
 _INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
-_SCALING = "scaling."  # before the names of its arrays in a model file
 # Parameters that neither the recipe nor the joint training knows by these names.
 _NOT_OF_TRAINING = {
     "preset", "words", "word_vectors", "ngrams", "title", "min_df", "max_features", "scale", "validation",
@@ -41,7 +33,7 @@ _NOT_OF_TRAINING = {
 }  # fmt: skip
 
 
-class RankAE(LabelRanker):
+class RankAE(ChosenFeatures):
     """Rank-AE: dual attention over words, a label autoencoder, a ranking loss that tolerates noise.
 
     A parameter that is None is chosen by the preset or from the data; `choices_` says what and why.
@@ -244,14 +236,6 @@ class RankAE(LabelRanker):
         self.seconds_, self._threshold = training.seconds, training.threshold
         return parts
 
-    def _candidate_meanings(self, words: Sequence[str] | None) -> list[Meanings | None]:
-        """What the recipe may take for the meanings of words: the user's, or those on this machine and none."""
-        if self.word_vectors is not None:
-            return [None if self._no_word_vectors else word_meanings(_looked_up(words), self.word_vectors)]
-        if words is None or self._settings(RecipeSettings).effort == "low" or (found := find_glove()) is None:
-            return [None]
-        return [None, word_meanings(words, found)]
-
     def _fit_joint(
         self,
         rows: Rows,
@@ -310,6 +294,11 @@ class RankAE(LabelRanker):
             return int(np.random.default_rng().integers(2**31))
         return int(self.random_state.randint(2**31))  # a numpy RandomState, as scikit-learn allows
 
+    @property
+    def _effort(self) -> str:
+        base, _ = preset_settings(self.preset)
+        return "none" if base == "paper" else self._settings(RecipeSettings).effort
+
     def _settings(self, kind: type) -> Any:
         """The preset's settings with the user's over them; one that the preset does not know is a mistake."""
         base, settings = preset_settings(self.preset)
@@ -325,81 +314,6 @@ class RankAE(LabelRanker):
         elif self.words != "bag":
             raise RankaeError('words="bilstm" needs the preset "paper"')
         return kind(**settings, seed=self._seed, device=self.device)
-
-    # Features ---------------------------------------------------------------------------------------------------
-
-    def _training_rows(self, X: Any, targets: Targets) -> Rows:
-        self.choices_: dict[str, str] = {}
-        self.scaling_: Scaling | None = None
-        if not is_text(X) or len(X) != targets.matrix.shape[0]:
-            if self.words != "bag":
-                raise DataError("a recurrent word encoder reads raw text: give strings, not a feature matrix")
-            rows = super()._training_rows(X, targets)
-            # Where there are not as many rows as labels, it will be told in a moment.
-            if not isinstance(rows, list) and rows.shape[0] == targets.matrix.shape[0]:
-                asked = False if self.scale is None and preset_settings(self.preset)[0] == "paper" else self.scale
-                with limited_to(self.threads):
-                    self.scaling_, said = choose_scaling(rows, targets.matrix, asked, self._seed)
-                self.choices_ |= said
-            return rows if self.scaling_ is None else self.scaling_(rows)
-        if self.scale:
-            raise RankaeError(f"scale={self.scale} is for dense features, and texts have sparse ones; leave it out")
-        if self.words != "bag":
-            self.text_ = TextFeatures(min_df=self.min_df, max_features=self.max_features)
-            self.text_.fit(X)
-            self.n_features_in_ = len(self.text_.words)
-            return self.text_.sequences(X, _LONGEST_DOCUMENT)
-        trusted = None
-        if self._trusted_given is not None and is_text(self._trusted_given[0]):
-            texts, labels = self._trusted_given
-            trusted = texts, labels_among(labels, targets.classes, pass_over=True)
-        with limited_to(self.threads):
-            self.text_, rows, said = choose_text(X, targets.matrix, self._text_candidates(), self._seed, trusted)
-        self.choices_ |= said
-        self.n_features_in_ = rows.shape[1]
-        return rows
-
-    def _text_candidates(self) -> TextCandidates:
-        """What evidence may choose of the features of raw text: what the user left open."""
-        plain = preset_settings(self.preset)[0] == "paper"
-        ngrams = [(1, 1)] if plain else [(1, 1), (1, 2)]
-        titles = (0.0,) if plain or self._settings(RecipeSettings).effort == "low" else (0.0, _TITLE)
-        return TextCandidates(
-            # a list, if it comes from JSON
-            ngrams if self.ngrams is None else [(self.ngrams[0], self.ngrams[1])],
-            titles if self.title is None else (self.title,),
-            self.min_df,
-            self.max_features,
-            self._candidate_meanings,
-        )
-
-    def _rows(self, X: Any) -> Rows:
-        if self.words != "bag" and self.text_ is not None and is_text(X):
-            return self.text_.sequences(X, _LONGEST_DOCUMENT)
-        rows = super()._rows(X)
-        return rows if self.scaling_ is None or isinstance(rows, list) else self.scaling_(rows)
-
-    @property
-    def _columns(self) -> int:
-        """Of the rows as the model reads them."""
-        return self.n_features_in_ + (self.scaling_ is not None)
-
-    def _starting_vectors(self, word_size: int) -> np.ndarray | None:
-        """GloVe vectors for the words that have one, small random ones for the others."""
-        if self.word_vectors is None or self._no_word_vectors:
-            return None
-        vectors, known = starting_vectors(_looked_up(self._known_words), self.word_vectors, word_size, self._seed)
-        file = Path(str(self.word_vectors)).name
-        self.choices_["word_vectors"] = f"{file}, which knows {known} of {len(vectors)} features (as set)"
-        return vectors
-
-    @property
-    def _no_word_vectors(self) -> bool:
-        return str(self.word_vectors).lower() == "none"
-
-    @property
-    def _known_words(self) -> Sequence[str] | None:
-        return None if self.text_ is None else self.text_.spelled()
 
     # Prediction and the model file ------------------------------------------------------------------------------
 
@@ -448,18 +362,7 @@ class RankAE(LabelRanker):
             settings, arrays = self.model_.state()
         else:
             arrays, settings = self.model_.arrays()
-        if self.scaling_ is not None:
-            arrays = arrays | {_SCALING + name: value for name, value in self.scaling_.arrays().items()}
-        return {"kind": type(self.model_).__name__, "model": settings, **notes}, dict(arrays)
-
-    def _restored_scaling(self, arrays: dict[str, np.ndarray]) -> Scaling | None:
-        own = {name.removeprefix(_SCALING): arrays.pop(name) for name in list(arrays) if name.startswith(_SCALING)}
-        if not own:
-            return None
-        wanted = {"mean": (self.n_features_in_,), "deviation": (self.n_features_in_,), "constant": (1,)}
-        if {name: value.shape for name, value in own.items()} != wanted:
-            raise ModelFileError("the scale of the model's features does not fit them; train it again")
-        return Scaling.from_arrays(**own)
+        return {"kind": type(self.model_).__name__, "model": settings, **notes}, self._scaling_arrays() | dict(arrays)
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.choices_, self.evidence_ = settings["choices"], settings["evidence"]
@@ -471,12 +374,6 @@ class RankAE(LabelRanker):
                 raise ModelFileError("the model's parts and its features or labels do not fit; train it again")
         else:
             self.model_ = RankNetwork.from_arrays(arrays, settings["model"])
-
-
-def _looked_up(words: Sequence[str] | None) -> Sequence[str]:
-    if words is None:
-        raise DataError("word_vectors needs raw text: a feature matrix has no words to look up")
-    return words
 
 
 def _prepared(rows: Rows) -> Rows:

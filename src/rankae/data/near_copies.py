@@ -14,14 +14,26 @@ import scipy.sparse as sp
 _ALIKE = 0.8  # cosine from which two rows are near copies
 _ENOUGH_ROWS = 6000  # held-out rows beyond this teach nothing new
 _SHARE = 0.15
+_ENOUGH_TO_COMPARE = 10_000  # rows that settings are compared on
 
 
-def novel_rows(rows: sp.csr_matrix) -> np.ndarray:
-    """Places of the rows without a near copy; all rows, if fewer than a fifth are without."""
+def sample_to_compare(rows: int, seed: int = 0) -> np.ndarray:
+    """Places, ascending, of the rows that settings are compared on: all of them, or enough."""
+    return np.sort(np.random.default_rng(seed).permutation(rows)[:_ENOUGH_TO_COMPARE])
+
+
+def novel_rows(rows: sp.csr_matrix, among: sp.csr_matrix | None = None) -> np.ndarray:
+    """Places of the rows without a near copy; all rows, if fewer than a fifth are without.
+
+    Settings must be compared on the same rows: what is a near copy depends on the features, so ask once, not for each.
+
+    among : where to look for copies; by default among the rows themselves.
+    """
     from rankae.refine.neighbours import Neighbours
 
-    nobody = sp.csr_matrix((rows.shape[0], 1), dtype=np.float32)
-    return _novel(Neighbours(rows, nobody, count=1).nearest(rows, honest=True)[1][:, 0])
+    others = rows if among is None else among
+    nobody = sp.csr_matrix((others.shape[0], 1), dtype=np.float32)
+    return _novel(Neighbours(others, nobody, count=1).nearest(rows, honest=among is None)[1][:, 0])
 
 
 def _novel(nearest: np.ndarray) -> np.ndarray:

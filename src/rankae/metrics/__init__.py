@@ -16,7 +16,7 @@ from __future__ import annotations
 from rankae.metrics.judged import Judged, judge, ndcg_rows, precision_rows, recall_rows
 from rankae.metrics.per_label import LabelResults, by_frequency, coverage, per_label
 from rankae.metrics.propensity import Weighed, inverse_propensities, weigh
-from rankae.metrics.summary import evaluate, precisions
+from rankae.metrics.summary import evaluate, precisions, row_merits
 
 __all__ = [
     "Judged",
@@ -32,5 +32,6 @@ __all__ = [
     "precision_rows",
     "precisions",
     "recall_rows",
+    "row_merits",
     "weigh",
 ]

@@ -6,16 +6,14 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.data.near_copies import novel_rows
+from rankae.data.near_copies import novel_rows, sample_to_compare
 from rankae.data.scaling import SCALES, Scaling
 from rankae.errors import RankaeError
 from rankae.inputs import unit_rows
-from rankae.metrics import precisions
+from rankae.metrics import row_merits
 from rankae.recipe.start import RIDGES
 from rankae.refine.neighbours import Neighbours, is_dense
 from rankae.training.warm_start import honest_precision
-
-_MOST_ROWS = 10_000  # that the evidence is gathered from
 
 
 def choose_scaling(
@@ -31,7 +29,7 @@ def choose_scaling(
             raise RankaeError(f"scale={asked} is for dense features, and most of these are 0; leave it out")
         return Scaling.of(rows, str(asked)), {}
     scalings = {"false": None} | {scale: Scaling.of(rows, scale) for scale in SCALES}
-    sample = np.sort(np.random.default_rng(seed).permutation(rows.shape[0])[:_MOST_ROWS])
+    sample = sample_to_compare(rows.shape[0], seed)
     own, carried = rows[sample], labels[sample]
     read = {name: unit_rows(own if scaling is None else scaling(own)) for name, scaling in scalings.items()}
     judged = novel_rows(read["standard"])  # as given, all rows may look alike
@@ -43,6 +41,6 @@ def choose_scaling(
 
 def _merit(rows: sp.csr_matrix, labels: sp.csr_matrix, judged: np.ndarray, seed: int) -> float:
     """The mean of P@1, P@3 and P@5 by leave-one-out scores, of the start and of the neighbours alike."""
-    start = max(honest_precision(rows, labels, RIDGES, seed, judged=judged).values())
+    start = max(found.mean() for found in honest_precision(rows, labels, judged, RIDGES, seed).values())
     voted = Neighbours(rows, labels).read(rows, honest=True).propose(5)
-    return (start + float(np.mean(list(precisions(voted[judged], labels[judged]).values())))) / 2
+    return float(start + row_merits(voted[judged], labels[judged]).mean()) / 2

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import scipy.sparse as sp
 
 from rankae.data.glove import Meanings
+from rankae.data.near_copies import novel_rows, sample_to_compare
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 from rankae.training.warm_start import honest_precision
@@ -41,11 +42,15 @@ def chosen_by_honest_scores(
     if len(ridges) == len(candidates) == 1:
         return StartChoice(ridges[0], settings.noise_rounds, *best_meanings({candidates[0]: 0.0}))
     began = time.perf_counter()
-    found = honest_precision(rows, labels, ridges, settings.seed, candidates[0])
-    ridge = max(found, key=found.__getitem__)
-    precision = {candidates[0]: found[ridge]}
+    sample = sample_to_compare(rows.shape[0], settings.seed)
+    rows, labels = rows[sample], labels[sample]
+    judged = novel_rows(rows)
+    found = honest_precision(rows, labels, judged, ridges, settings.seed, candidates[0])
+    ridge = max(found, key=lambda tried: found[tried].mean())
+    precision = {candidates[0]: float(found[ridge].mean())}
     for candidate in candidates[1:]:
-        precision[candidate] = honest_precision(rows, labels, (ridge,), settings.seed, candidate)[ridge]
+        own = honest_precision(rows, labels, judged, (ridge,), settings.seed, candidate)[ridge]
+        precision[candidate] = float(own.mean())
     meanings, said = best_meanings(precision)
     if settings.ridge is None:
         said["ridge"] = f"{ridge:g} (best leave-one-out precision)"

@@ -11,9 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import scipy.sparse as sp
 
 from rankae.data.glove import Meanings
+from rankae.data.near_copies import novel_rows, sample_to_compare
 from rankae.data.text import TextFeatures, title_of
 from rankae.recipe.trusted import Trusted, trusted_precision
 from rankae.training.warm_start import honest_precision
@@ -55,26 +57,21 @@ def choose_text(
     if 2 * sum(isinstance(text, str) and title_of(text) != "" for text in texts) < len(texts):
         titles = titles[:1]
     settled = len(candidates.ngrams) == len(titles) == 1
-
-    def precision_of(text: TextFeatures, rows: sp.csr_matrix) -> float:
-        if trusted is None:
-            return honest_precision(rows, labels, seed=seed)[1.0]
-        witnesses, known = Trusted(text.transform(trusted[0]), trusted[1]), candidates.meanings(text.spelled())
-        return max(trusted_precision(rows, labels, witnesses, seed=seed, meanings=own) for own in known)
+    comparison = _Comparison(labels, seed, trusted, candidates.meanings)
 
     def tried(ngrams: tuple[int, int], title: float) -> _Tried:
         text = TextFeatures(ngrams, candidates.min_df, candidates.max_features or MOST_FEATURES, title=title)
         rows = text.fit_transform(texts)
-        return _Tried(0.0 if settled else precision_of(text, rows), text, rows)
+        return _Tried(np.zeros(1) if settled else comparison.precision(text, rows), text, rows)
 
     by_ngrams = [tried(ngrams, titles[0]) for ngrams in candidates.ngrams]
-    best = max(by_ngrams, key=lambda one: one.precision)
+    best = _clearly_best(by_ngrams)
     by_title = [best, *(tried(best.text.ngrams, title) for title in titles[1:])]
-    chosen = max(by_title, key=lambda one: one.precision)
+    chosen = _clearly_best(by_title)
 
     def line(found: list[_Tried], of: str) -> str:
-        shown = ", ".join(f"{getattr(one.text, of)}: {one.precision:.1f}" for one in found)
-        why = f"best {by} of {shown}" if len(found) > 1 else "as set"
+        shown = ", ".join(f"{getattr(one.text, of)}: {one.precision.mean():.1f}" for one in found)
+        why = f"{by} of {shown}; more must gain {found[0].chance(found[-1]):.1f}" if len(found) > 1 else "as set"
         return f"{getattr(chosen.text, of)} ({why})"
 
     lines = {"ngrams": f"{line(by_ngrams, 'ngrams')}; {len(chosen.text.words)} features"}
@@ -83,7 +80,50 @@ def choose_text(
     return chosen.text, chosen.rows, lines
 
 
+class _Comparison:
+    """Candidates held against each other on the same rows: those without a near copy by the first one's features."""
+
+    def __init__(
+        self,
+        labels: sp.csr_matrix,
+        seed: int,
+        trusted: tuple[Sequence[str], sp.csr_matrix] | None,
+        meanings: Callable[[Sequence[str]], Sequence[Meanings | None]],
+    ) -> None:
+        self.labels, self.seed, self.trusted, self.meanings = labels, seed, trusted, meanings
+        self._judged: np.ndarray | None = None
+
+    def precision(self, text: TextFeatures, rows: sp.csr_matrix) -> np.ndarray:
+        """Of each row that is judged, by the closed-form start on these features."""
+        if self.trusted is None:
+            sample = sample_to_compare(rows.shape[0], self.seed)
+            rows = rows[sample]
+            if self._judged is None:
+                self._judged = novel_rows(rows)
+            return honest_precision(rows, self.labels[sample], self._judged, seed=self.seed)[1.0]
+        witnesses = Trusted(text.transform(self.trusted[0]), self.trusted[1])
+        if self._judged is None:
+            self._judged = witnesses.novel(rows)
+        witnesses = witnesses.taken(self._judged)
+        known = self.meanings(text.spelled())
+        found = [trusted_precision(rows, self.labels, witnesses, seed=self.seed, meanings=own) for own in known]
+        return max(found, key=np.mean)
+
+
 class _Tried(NamedTuple):
-    precision: float
+    precision: np.ndarray
     text: TextFeatures
     rows: sp.csr_matrix
+
+    def chance(self, other: _Tried) -> float:
+        """Points of precision by which the other may be ahead by chance: two standard errors, judged on the same rows."""
+        return float(2 * (other.precision - self.precision).std() / np.sqrt(len(self.precision)))
+
+
+def _clearly_best(found: Sequence[_Tried]) -> _Tried:
+    """The first, unless a later one gains more than chance explains: more features cost memory and time."""
+    chosen = found[0]
+    for other in found[1:]:
+        if other.precision.mean() - chosen.precision.mean() > chosen.chance(other):
+            chosen = other
+    return chosen

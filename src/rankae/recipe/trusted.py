@@ -16,8 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.data.glove import Meanings
+from rankae.data.near_copies import novel_rows
 from rankae.errors import DataError
-from rankae.metrics import precisions
+from rankae.metrics import precisions, row_merits
 from rankae.network.kernels.sparse_product import sparse_product
 from rankae.network.top_k import top_k
 from rankae.recipe.fitting import Fitted, closed_form, train_network
@@ -59,6 +60,17 @@ class Trusted:
     def __len__(self) -> int:
         return self.labels.shape[0]
 
+    def novel(self, rows: sp.csr_matrix) -> np.ndarray:
+        """Places of those without a near copy among the training rows, or of all, if too few are without.
+
+        A copy's labels were spared the noise, or shared it: either way it rewards memory.
+        """
+        found = novel_rows(self.rows, among=rows)
+        return found if len(found) >= FEWEST_TRUSTED else np.arange(len(self))
+
+    def taken(self, places: np.ndarray) -> Trusted:
+        return Trusted(self.rows[places], self.labels[places])
+
 
 def chosen_by_trusted(
     rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, trusted: Trusted,
@@ -71,10 +83,12 @@ def chosen_by_trusted(
     ridges = _RIDGES if settings.ridge is None else (settings.ridge,)
     rounds = range(_MOST_ROUNDS + 1) if settings.noise_rounds is None else (settings.noise_rounds,)
     merits: dict[Meanings | None, float] = dict.fromkeys(candidates, 0.0)
+    trusted = trusted.taken(trusted.novel(rows))
     if len(candidates) > 1:
-        merits = {one: trusted_precision(rows, labels, trusted, ridges, settings.seed, one) for one in candidates}
+        found = {one: trusted_precision(rows, labels, trusted, ridges, settings.seed, one) for one in candidates}
+        merits = {one: float(own.mean()) for one, own in found.items()}
     meanings, of_meanings = best_meanings(merits)
-    found: dict[tuple[float, int], dict[str, float]] = {}
+    tried: dict[tuple[float, int], dict[str, float]] = {}
     halves = trusted_folds(len(trusted), 2)
     for ridge in ridges:
         start = warm_start(rows, labels, size, ridge, settings.seed, meanings=meanings)
@@ -86,9 +100,9 @@ def chosen_by_trusted(
                 table = robust_decoder(start.honest_codes, start.label_table, labels) if done else start.label_table
                 part = CodePart(start.word_table, table, np.zeros(len(table), dtype=np.float32), {})
                 codes = sparse_product(trusted.rows, start.word_table)
-                found[ridge, done] = best_decoder(part, codes, trusted.labels, halves, (0.1,)).figures
-    ridge, done = max(found, key=lambda pair: sum(found[pair].values()))
-    training.evidence |= {f"ridge {pair[0]:g}, {pair[1]} rounds": figures for pair, figures in found.items()}
+                tried[ridge, done] = best_decoder(part, codes, trusted.labels, halves, (0.1,)).figures
+    ridge, done = max(tried, key=lambda pair: sum(tried[pair].values()))
+    training.evidence |= {f"ridge {pair[0]:g}, {pair[1]} rounds": figures for pair, figures in tried.items()}
     training.timed("choice of ridge", began)
     chosen = {"ridge": ridge, "noise_rounds": done}
     said = {
@@ -102,17 +116,17 @@ def chosen_by_trusted(
 def trusted_precision(
     rows: sp.csr_matrix, labels: sp.csr_matrix, trusted: Trusted, ridges: Sequence[float] = _RIDGES, seed: int = 0,
     meanings: Meanings | None = None,
-) -> float:  # fmt: skip
-    """The mean of P@1, P@3 and P@5 of trusted rows by the closed-form start with the best lambda.
+) -> np.ndarray:  # fmt: skip
+    """The precision of each trusted row by the closed-form start with the best lambda: the mean of its P@1, P@3, P@5.
 
     As in `honest_precision`, a short code suffices to compare settings.
     """
-    best = 0.0
+    found = []
     for ridge in ridges:
         start = warm_start(rows, labels, _SHORT_CODE, ridge, seed, meanings=meanings)
         top = top_k(sparse_product(trusted.rows, start.word_table), start.label_table, None, 5)[0]
-        best = max(best, float(np.mean(list(precisions(top, trusted.labels).values()))))
-    return best
+        found.append(row_merits(top, trusted.labels))
+    return max(found, key=np.mean)
 
 
 def fit_parts_once(task: Task, trusted: Trusted) -> Fitted:

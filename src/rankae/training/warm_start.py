@@ -30,8 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.data.glove import Meanings
-from rankae.data.near_copies import novel_rows
-from rankae.metrics import precisions
+from rankae.metrics import row_merits
 from rankae.network.kernels.sparse_product import sparse_product
 from rankae.network.top_k import top_k
 from rankae.training.conjugate_gradients import RidgeSolver
@@ -131,28 +130,23 @@ def _left_out(answers: np.ndarray, codes: np.ndarray, probes: np.ndarray) -> np.
 def honest_precision(
     rows: sp.csr_matrix,
     labels: sp.csr_matrix,
+    judged: np.ndarray,
     ridges: Sequence[float] = (1.0,),
     seed: int = 0,
     meanings: Meanings | None = None,
-    most_rows: int = 10_000,
-    judged: np.ndarray | None = None,
-) -> dict[float, float]:
-    """For each lambda, the mean of P@1, P@3 and P@5 by leave-one-out scores.
+) -> dict[float, np.ndarray]:
+    """For each lambda, the precision of each judged row by leave-one-out scores: the mean of its P@1, P@3 and P@5.
 
-    A sample and a short code suffice to compare settings. Rows that have a near copy among the others are not counted:
-    they reward memory, whatever the setting.
+    A short code suffices to compare settings.
 
-    judged : places of the rows to count instead, of at most `most_rows`.
+    judged : places of the rows to count. Rows that have a near copy among the others reward memory, whatever the
+        setting, and should not be (see `novel_rows`).
     """
-    if rows.shape[0] > most_rows:
-        sample = np.sort(np.random.default_rng(seed).permutation(rows.shape[0])[:most_rows])
-        rows, labels = rows[sample], labels[sample]
-    judged = novel_rows(rows) if judged is None else judged
     found = {}
     for ridge in ridges:
         start = warm_start(rows, labels, 64, ridge, seed, meanings=meanings)
         columns = top_k(start.honest_codes[judged], start.label_table, None, 5)[0]
-        found[ridge] = float(np.mean(list(precisions(columns, labels[judged]).values())))
+        found[ridge] = row_merits(columns, labels[judged])
     return found
 
 

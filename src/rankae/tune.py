@@ -135,6 +135,7 @@ def search_parameters(
     k: Sequence[int] = (1, 3, 5),
     study_file: Path | None = None,
     tell: Callable[[int, float | None], None] | None = None,
+    check_chooses_epoch: bool = False,
 ) -> Found:
     """The parameters with the best mean of P@k on `check`, learnt from `learn`.
 
@@ -144,6 +145,7 @@ def search_parameters(
     fixed : parameters that are given and not searched.
     study_file : where trials are kept; a search that finds some there goes on from them.
     tell : is told the number of trials and the best value after each one.
+    check_chooses_epoch : the method keeps the epoch that suits `check` best, as it will when it is trained at last.
     """
     optuna = _optuna()
     space = {name: values for name, values in SPACES[method].items() if name not in (fixed or {})}
@@ -159,7 +161,7 @@ def search_parameters(
         value = 0.0
         for share in shares:
             rows = learn if share == 1 else learn.take(np.sort(order[: int(share * len(order))]))
-            value = _mean_precision(method, (fixed or {}) | parameters, rows, check, seed, k)
+            value = _mean_precision(method, (fixed or {}) | parameters, rows, check, seed, k, check_chooses_epoch)
             if share < 1:
                 trial.report(value, round(100 * share))
                 if trial.should_prune():
@@ -232,10 +234,17 @@ def _draw(trial: Any, space: Space) -> dict[str, Any]:
 
 
 def _mean_precision(
-    method: str, parameters: dict[str, Any], learn: Dataset, check: Dataset, seed: int, k: Sequence[int]
+    method: str,
+    parameters: dict[str, Any],
+    learn: Dataset,
+    check: Dataset,
+    seed: int,
+    k: Sequence[int],
+    check_chooses_epoch: bool,
 ) -> float:
     model = rivals.seeded(rivals.create(method, **parameters), seed)
-    columns, _ = model.fit_dataset(learn).top_columns(check.rows, max(k))
+    model.fit_dataset(learn, **({"trusted": check} if check_chooses_epoch else {}))
+    columns, _ = model.top_columns(check.rows, max(k))
     scores = evaluate(columns, check.labels, k)
     return float(np.mean([scores[f"P@{place}"] for place in k]))
 

@@ -44,12 +44,12 @@ def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
     assert sorted(p.suffix for p in (tmp_path / "cells").iterdir()) == [".json", ".npz"]  # nothing half-written is left
 
 
-def test_methods_can_be_forgotten(tmp_path: Path) -> None:
+def test_a_cell_can_be_forgotten(tmp_path: Path) -> None:
     store = Store(tmp_path)
     other = replace(CELL, method="popular")
     for cell in (CELL, other):
         store.keep(cell, {"status": "done"}, {"P@1": np.zeros(2)})
-    store.forget(["knn"])
+    store.forget(CELL)
     assert store.find(CELL) is None
     assert store.find(other) is not None
     assert len(list(tmp_path.iterdir())) == 2

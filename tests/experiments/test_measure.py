@@ -51,8 +51,8 @@ def test_a_method_that_trusts_rows_is_given_the_clean_ones(matrix: str, monkeypa
     for method, parameters in (("rank-ae", {"preset": "fast"}), ("bce-ae", {"epochs": 1})):
         measure(Cell(matrix, method, parameters, noise=("missing", 0.3)))
     _, held = fit_and_check(train_and_test(matrix)[0])
-    assert (given[0].labels != held.labels).nnz == 0
-    assert given[1] is None
+    for trusted in given:
+        assert (trusted.labels != held.labels).nnz == 0
     measure(Cell(matrix, "rank-ae", {"preset": "fast"}))
     assert given[2] is None
 

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rankae.cli.experiment_options import places, rates
 from rankae.errors import RankaeError
+from rankae.estimator import RankAE
+from rankae.experiments.cells import Store
 from rankae.experiments.noise import losses, noise
-from rankae.experiments.plan import contenders
+from rankae.experiments.plan import Contender, Outcome, Series, contenders
 
 
 def test_curves_fall_and_every_figure_is_there(matrix: str, here, ran) -> None:
@@ -22,8 +27,51 @@ def test_curves_fall_and_every_figure_is_there(matrix: str, here, ran) -> None:
     assert "80 %" in figure
     assert "<polygon" in figure
     assert json.loads((out / "results.json").read_text())["rates"] == [0, 0.8]
-    grid = losses(summary, ["matrix"], ["missing"], [0, 0.8], "P@1")
-    assert float(grid.lines[0][2 + summary.methods.index("knn")]) == pytest.approx(before - after, abs=0.01)
+    lost = _table(out / "table.md", "Points of P@1 lost against a rate of 0 %")
+    assert float(lost["knn"].strip("* †")) == pytest.approx(before - after, abs=0.01)
+
+
+def _table(file: Path, title: str) -> dict[str, str]:
+    """The first line of a table, by its headings."""
+    head, _, first = file.read_text().split(f"## {title}\n\n")[1].splitlines()[:3]
+    return dict(zip(*([cell.strip() for cell in line.strip("|").split("|")] for line in (head, first)), strict=True))
+
+
+def test_the_least_loss_is_bold_and_what_test_rows_do_not_tell_from_it_is_marked(tmp_path: Path) -> None:
+    """Of 100 rows, a loses 1 that c loses too, b loses 2, c loses 40."""
+    store, outcomes = Store(tmp_path), []
+    for method, lost in (("a", 1), ("b", 2), ("c", 40)):
+        for rate in (0.0, 0.5):
+            right = np.full(100, 100.0)
+            right[: lost if rate else 0] = 0
+            series = Series("some", Contender(method, method), noise=("missing", rate))
+            store.keep(series.cell(0), result := {"scores": {"P@1": right.mean()}}, {"P@1": right})
+            outcomes.append(Outcome(series, [series.cell(0)], [result]))
+    grid = losses(outcomes, store, [0, 0.5], "P@1")
+    assert grid.lines == [["some, missing", "50 %", "1.00", "2.00 †", "40.00"]]
+    assert grid.bold == {(0, 2)}
+
+
+def test_methods_are_run_anew_once(matrix: str, here, ran) -> None:
+    plan = [matrix], contenders(["popular", "knn"]), here(), ["missing", "flip"], [0]
+    noise(*plan, k=(1,))
+    del ran[:]
+    noise(*plan[:2], replace(here(), again=frozenset(["knn"])), *plan[3:], k=(1,))
+    assert ran == [("knn", "done")]
+
+
+def test_the_papers_networks_have_clean_rows_choose_the_epoch(matrix: str, here, monkeypatch) -> None:
+    given = []
+    fit = RankAE.fit_dataset
+
+    def spy(self, data, trusted=None):
+        given.append(trusted is not None)
+        return fit(self, data, trusted)
+
+    monkeypatch.setattr(RankAE, "fit_dataset", spy)
+    paper = contenders(["bce-ae"], ["bce-ae.epochs=1", "bce-ae.word_size=8"])
+    noise([matrix], paper, replace(here(), isolate=False), ["missing"], [0.5], tune_trials=2, k=(1,))
+    assert given == [True] * 3  # two trials and the last fit
 
 
 def test_no_noise_is_measured_once_for_all_kinds(matrix: str, here, ran) -> None:

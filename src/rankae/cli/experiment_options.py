@@ -47,17 +47,15 @@ def running(
     cells: Path | None,
     report_only: bool,
 ) -> Running:
-    """How to run cells; those that are to be run again are forgotten first."""
+    """How to run cells, as the options say."""
     from rankae.experiments.plan import Running
 
     if minutes is not None and not isolate:
         raise RankaeError("--cell-minutes needs a process of its own for each cell: leave out --no-isolate")
     if jobs > 1 and not isolate:
         raise RankaeError("--jobs needs a process of its own for each cell: leave out --no-isolate")
-    how = Running(out, isolate, jobs, retry, minutes, tell, cells, report_only)
-    if again:
-        how.store.forget(names(again))
-    return how
+    anew = frozenset(names(again)) if again else frozenset()
+    return Running(out, isolate, jobs, retry, minutes, tell, cells, report_only, anew)
 
 
 def tell(cell: Any, result: dict[str, Any]) -> None:

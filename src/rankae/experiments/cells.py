@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -85,12 +84,10 @@ class Store:
         with np.load(self._rows_file(cell), allow_pickle=False) as arrays:
             return dict(arrays)
 
-    def forget(self, methods: Collection[str]) -> None:
-        """Remove all cells of some methods, as after a change to their code."""
-        for file in self.folder.glob("*.json"):
-            if json.loads(file.read_text())["cell"]["method"] in methods:
-                for ending in (".json", ".npz", ".study"):
-                    file.with_name(file.name.removesuffix(".json") + ending).unlink(missing_ok=True)
+    def forget(self, cell: Cell) -> None:
+        """Remove a cell, as after a change to its method's code."""
+        for ending in (".json", ".npz", ".study"):
+            (self.folder / (cell.key + ending)).unlink(missing_ok=True)
 
     def study_file(self, cell: Cell) -> Path:
         """Where a search keeps its trials, so that it can go on after an interruption."""

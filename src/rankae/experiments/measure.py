@@ -55,8 +55,8 @@ def measure(cell: Cell) -> tuple[Result, dict[str, np.ndarray]]:
     clean: dict[str, Dataset] = {}
     if cell.noise:
         train, check = noisy_and_clean(train, cell)
-        # Other methods have their parameters chosen on these rows by `search`.
-        clean = {"trusted": check} if rivals.METHODS[cell.method].trusts else {}
+        # Whoever does not choose parameters on these rows by itself has them chosen by `search`.
+        clean = {"trusted": check} if rivals.METHODS[cell.method].trusted_choose else {}
     model = new_model(cell)
     wall, cpu = time.perf_counter(), time.process_time()
     model.fit_dataset(train, **clean)
@@ -98,6 +98,7 @@ def search(cell: Cell, store: Store) -> Result:
         seed=cell.seed,
         k=cell.k,
         study_file=store.study_file(cell),
+        check_chooses_epoch=cell.noise is not None and rivals.METHODS[cell.method].trusted_choose == "epoch",
     )
     return {"status": "done", "parameters": found.parameters, "validation": found.value, "trials": found.trials}
 

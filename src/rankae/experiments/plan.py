@@ -81,6 +81,7 @@ class Running:
     retry : run cells again that could not run or failed; finished ones are never run again.
     minutes : the most that one cell may take, in a process of its own.
     tell : is told of every cell that was run.
+    again : methods whose cells are run anew, finished or not; those of other plans stay.
     cells : where they are kept, which several reports may share; by default within the folder.
     report_only : run nothing, and report what is finished, with all seeds there are.
     """
@@ -93,6 +94,7 @@ class Running:
     tell: Callable[[Cell, Result], None] | None = None
     cells: Path | None = None
     report_only: bool = False
+    again: frozenset[str] = frozenset()
 
     @property
     def store(self) -> Store:
@@ -138,7 +140,8 @@ def _run_one(series: Series, seeds: int, run_cell: Callable[[Cell], Result | Non
     """Search for parameters if asked, then one cell for each seed; the first refusal ends the series."""
     fixed = dict(series.contender.parameters)
     parameters = fixed
-    chooses_itself = series.noise is not None and rivals.METHODS[series.contender.method].trusts
+    method = rivals.METHODS[series.contender.method]
+    chooses_itself = series.noise is not None and method.trusted_choose == "parameters"
     if series.trials and series.contender.tuned and SPACES.get(series.contender.method) and not chooses_itself:
         found = run_cell(replace(series.cell(0), trials=series.trials))
         if found is None:
@@ -173,7 +176,12 @@ def _runner(running: Running) -> Callable[[Cell], Result]:
 
         run = partial(measure.run, store=store)
 
+    renewed: set[str] = set()  # one cell may serve several series
+
     def run_cell(cell: Cell) -> Result:
+        if cell.method in running.again and cell.key not in renewed:
+            renewed.add(cell.key)
+            store.forget(cell)
         result = store.find(cell)
         if result is None or (running.retry and result["status"] != "done"):
             result = run(cell)

@@ -109,10 +109,7 @@ def _line(outcomes: dict[str, Outcome], measure: str, store: Store) -> dict[str,
     values = {method: [result["scores"][measure] for result in o.results] for method, o in outcomes.items()}
     best = max(values, key=lambda method: float(np.mean(values[method])))
     top = round(float(np.mean(values[best])), 2)
-    # Seeds are averaged row by row first: the bootstrap asks about the test rows, the deviation about the seeds.
-    rows = {
-        m: np.stack([store.rows(c)[measure] for c in o.cells]).mean(0, dtype=np.float64) for m, o in outcomes.items()
-    }
+    rows = {method: mean_rows(outcome, measure, store) for method, outcome in outcomes.items()}
     others = [method for method in values if method != best]
     gaps = dict(zip(others, paired_bootstrap(rows[best], [rows[m] for m in others]), strict=True))
     return {
@@ -125,6 +122,14 @@ def _line(outcomes: dict[str, Outcome], measure: str, store: Store) -> dict[str,
         )
         for method, found in values.items()
     }
+
+
+def mean_rows(outcome: Outcome, measure: str, store: Store) -> np.ndarray:
+    """A measure's share of every test row, the mean over seeds.
+
+    Seeds are averaged row by row first: the bootstrap asks about the test rows, the deviation about the seeds.
+    """
+    return np.stack([store.rows(cell)[measure] for cell in outcome.cells]).mean(0, dtype=np.float64)
 
 
 def _ranks(

@@ -116,7 +116,7 @@ class _Tried(NamedTuple):
     rows: sp.csr_matrix
 
     def chance(self, other: _Tried) -> float:
-        """Points of precision by which the other may be ahead by chance: two standard errors, judged on the same rows."""
+        """Points of precision by which the other may be ahead by chance: two standard errors of a paired difference."""
         return float(2 * (other.precision - self.precision).std() / np.sqrt(len(self.precision)))
 
 

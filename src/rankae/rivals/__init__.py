@@ -30,23 +30,28 @@ class Method:
     parameters: dict[str, Any] = field(default_factory=dict)
     extra_package: str | None = None  # the import that the extra `rivals` provides
     repeatable: bool = True  # False: the library underneath offers no seed
-    trusts: bool = False  # `fit_dataset` takes trusted rows, on which it chooses its own parameters
+    trusted_choose: str = ""  # what `fit_dataset` has trusted rows choose: "parameters", or the "epoch" that is kept
 
 
 METHODS: dict[str, Method] = {
-    "rank-ae": Method("rankae.estimator:RankAE", "ranking autoencoder, at its best", trusts=True),
+    "rank-ae": Method("rankae.estimator:RankAE", "ranking autoencoder, at its best", trusted_choose="parameters"),
     "rank-ae-paper": Method(
-        "rankae.estimator:RankAE", "ranking autoencoder, as in the paper", parameters={"preset": "paper"}
+        "rankae.estimator:RankAE",
+        "ranking autoencoder, as in the paper",
+        parameters={"preset": "paper"},
+        trusted_choose="epoch",
     ),
     "bce-ae": Method(
         "rankae.estimator:RankAE",
         "the paper's model with binary cross-entropy in place of the ranking loss",
         parameters={"preset": "paper", "loss": "bce"},
+        trusted_choose="epoch",
     ),
     "no-attn": Method(
         "rankae.estimator:RankAE",
         "the paper's model without channel attention",
         parameters={"preset": "paper", "attention": False},
+        trusted_choose="epoch",
     ),
     "sleec": Method("rankae.rivals.sleec:Sleec", "local embeddings that keep label neighbours near"),
     "fastxml": Method("rankae.rivals.fastxml:FastXML", "forest of trees that optimise nDCG"),

@@ -99,6 +99,17 @@ def test_a_titles_features_speak_for_the_words_of_the_title(texts) -> None:
     np.testing.assert_allclose(found.base + found.contributions.sum(axis=0), found.scores, rtol=1e-4, atol=1e-5)
 
 
+def test_the_pieces_of_a_compound_speak_for_the_compound(texts) -> None:
+    train, _ = texts
+    compound = {text: "-".join(text.split(" ", 2)[:2]) + "7 " + text.split(" ", 2)[2] for text in train.texts}
+    joined = replace(train, texts=list(map(compound.__getitem__, train.texts)))
+    model = rivals.create("rank-ae-paper", pieces=True, **SMALL).fit_dataset(joined)
+    found = explain(model, joined.texts[3], k=4)
+    assert found.words[0] == joined.texts[3].split(" ")[0].lower()
+    assert np.abs(found.contributions[0]).max() > 0  # no other text has this compound, but many have its pieces
+    np.testing.assert_allclose(found.base + found.contributions.sum(axis=0), found.scores, rtol=1e-4, atol=1e-5)
+
+
 def test_rows_of_features_are_explained_by_their_names(matrix) -> None:
     train, test = matrix
     model = rivals.create("rank-ae-paper", **SMALL).fit_dataset(train)

@@ -28,7 +28,7 @@ from rankae.training.settings import JointSettings
 _INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
 # Parameters that neither the recipe nor the joint training knows by these names.
 _NOT_OF_TRAINING = {
-    "preset", "words", "word_vectors", "ngrams", "title", "min_df", "max_features", "scale", "validation",
+    "preset", "words", "word_vectors", "ngrams", "title", "pieces", "min_df", "max_features", "scale", "validation",
     "random_state", "threads", "device", "checkpoint", "resume",
 }  # fmt: skip
 
@@ -54,7 +54,8 @@ class RankAE(ChosenFeatures):
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
     word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file that tells what words mean, or "none". By
         default the recipe looks for `glove/*.txt*` where data sets live, and uses what it finds where that helps.
-    ngrams, title, min_df, max_features : of raw text, see `TextFeatures`; by default evidence chooses the first two.
+    ngrams, title, pieces, min_df, max_features : of raw text, see `TextFeatures`; by default evidence chooses the
+        first three.
     scale : of dense features; "centre" for a mean of 0, "standard" for a deviation of 1 as well, False for neither; by
         default what leave-one-out scores favour.
     validation : share of rows held out to keep the best epoch (preset "paper").
@@ -120,6 +121,7 @@ class RankAE(ChosenFeatures):
         word_vectors: str | Path | None = None,
         ngrams: tuple[int, int] | None = None,
         title: float | None = None,
+        pieces: bool | None = None,
         min_df: int = 2,
         max_features: int | None = None,
         scale: str | bool | None = None,
@@ -170,6 +172,7 @@ class RankAE(ChosenFeatures):
         self.word_vectors = word_vectors
         self.ngrams = ngrams
         self.title = title
+        self.pieces = pieces
         self.min_df = min_df
         self.max_features = max_features
         self.scale = scale

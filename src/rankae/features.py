@@ -34,6 +34,7 @@ class ChosenFeatures(LabelRanker):
     word_vectors: str | Path | None
     ngrams: tuple[int, int] | None
     title: float | None
+    pieces: bool | None
     min_df: int
     max_features: int | None
     scale: str | bool | None
@@ -84,10 +85,12 @@ class ChosenFeatures(LabelRanker):
         """What evidence may choose of the features of raw text: what the user left open."""
         ngrams = [(1, 1)] if self._effort == "none" else [(1, 1), (1, 2)]
         titles = (0.0, _TITLE) if self._effort == "full" else (0.0,)
+        pieces = (False, True) if self._effort == "full" else (False,)
         return TextCandidates(
             # a list, if it comes from JSON
             ngrams if self.ngrams is None else [(self.ngrams[0], self.ngrams[1])],
             titles if self.title is None else (self.title,),
+            pieces if self.pieces is None else (self.pieces,),
             self.min_df,
             self.max_features,
             self._candidate_meanings,

@@ -130,3 +130,18 @@ def test_a_file_cannot_have_more_titles_than_words():
     settings, arrays, words = TextFeatures(min_df=1).fit(["red wine"]).state()
     with pytest.raises(DataError, match="9 of 2 words"):
         TextFeatures.from_state(settings | {"of_titles": 9}, arrays, words)
+
+
+def test_compounds_are_read_piece_by_piece_where_asked():
+    texts = ["libgmp3-dev for x86", "libgmp10 for x86", "plain words"]
+    text = TextFeatures(min_df=1, pieces=True)
+    rows = text.fit_transform(texts)
+    assert {"libgmp3-dev", "libgmp", "3", "dev", "x86", "x", "86"} <= set(text.words)
+    assert rows[0].multiply(rows[1]).sum() > 0
+    np.testing.assert_array_equal(text.transform(texts).toarray(), rows.toarray())
+    new = text.transform(["libgmp99"])  # a compound that no text had, but whose pieces some had
+    assert [text.words[column] for column in new.indices] == ["libgmp"]
+    again = TextFeatures.from_state(*text.state())
+    np.testing.assert_array_equal(again.transform(texts).toarray(), rows.toarray())
+    plain = TextFeatures(min_df=1).fit(texts)
+    assert "libgmp" not in plain.words

@@ -119,3 +119,15 @@ def test_candidates_are_compared_on_the_same_rows():
     texts += [" ".join(random.choice(words, 12, replace=False)) for _ in range(100)]
     columns += random.integers(0, 4, 100).tolist()
     assert choose_text(texts, rows_of_labels(columns), BOTH)[0].ngrams == (1, 1)
+
+
+def test_pieces_are_read_where_they_say_the_label():
+    random = np.random.default_rng(1)
+    columns = random.integers(0, 4, 400).tolist()
+    texts = [f"lib{COLOURS[c]}-{random.integers(10**6)} n{random.integers(40)}" for c in columns]
+    candidates = TextCandidates([(1, 1)], pieces=(False, True))
+    text, _, said = choose_text(texts, rows_of_labels(columns), candidates)
+    assert text.pieces
+    assert said["pieces"].startswith("True (leave-one-out precision of False: ")
+    shuffled = rows_of_labels(random.permutation(columns).tolist())
+    assert not choose_text(texts, shuffled, candidates)[0].pieces

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.data.tokens import WORD, tokenizer
+from rankae.data.tokens import WORD, pieces, tokenizer
 from rankae.errors import DataError
 
 _NOTHING = np.empty(0, dtype=np.int32)
@@ -29,6 +29,7 @@ class TextFeatures:
     norm : scale each row to length 1.
     title : a title, which is a first line that more lines follow, has features of its own besides; together they
         weigh so many times as much as all others of the row. 0 for none.
+    pieces : compounds such as libgmp3-dev are read piece by piece besides (see `rankae.data.tokens.pieces`).
     token_pattern, lowercase : what counts as a word.
 
     Attributes
@@ -53,6 +54,7 @@ class TextFeatures:
         idf: bool = True,
         norm: bool = True,
         title: float = 0.0,
+        pieces: bool = False,
         token_pattern: str = WORD,
         lowercase: bool = True,
     ) -> None:
@@ -71,6 +73,7 @@ class TextFeatures:
         self.idf = idf
         self.norm = norm
         self.title = title
+        self.pieces = pieces
         self.token_pattern = token_pattern
         self.lowercase = lowercase
         self.words: list[str] = []
@@ -140,6 +143,7 @@ class TextFeatures:
             "idf": self.idf,
             "norm": self.norm,
             "title": self.title,
+            "pieces": self.pieces,
             "of_titles": self.of_titles,
             "token_pattern": self.token_pattern,
             "lowercase": self.lowercase,
@@ -177,7 +181,8 @@ class TextFeatures:
             if not isinstance(text, str):
                 raise DataError(f"row {i}: a text was expected, not {type(text).__name__}")
             text = read(text)
-            yield tokens(text.lower() if self.lowercase else text)
+            words = tokens(text.lower() if self.lowercase else text)
+            yield words + pieces(words) if self.pieces else words
 
     def _grams(self, tokens: list[str]) -> list[str]:
         low, high = self.ngrams

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from itertools import repeat
 
 from rankae.errors import DataError
@@ -12,6 +13,7 @@ WORD = r"\w+(?:[+.-]+\w+)*"  # c++, node.js and x-ray are words, but no word end
 _SAME_AS_WORD = (WORD, r"\b\w[\w+.-]*\b")  # models of earlier versions say it in the second way
 _JOINTS = "+.-"
 _SPACES = {i: " " for i in range(128) if not (chr(i).isalnum() or chr(i) == "_" or chr(i) in _JOINTS)}
+_RUNS = re.compile(r"[^\W\d_]+|\d+")
 
 
 def tokenizer(pattern: str) -> Callable[[str], list[str]]:
@@ -30,3 +32,14 @@ def tokenizer(pattern: str) -> Callable[[str], list[str]]:
         return list(filter(None, map(str.strip, text.translate(_SPACES).split(), repeat(_JOINTS))))
 
     return words
+
+
+def pieces(words: Iterable[str]) -> list[str]:
+    """What compounds among the words are made of, runs of letters and of digits: of libgmp3-dev, libgmp, 3 and dev."""
+    return [run for word in words if not word.isalpha() for run in _runs(word)]
+
+
+@lru_cache(maxsize=2**16)
+def _runs(word: str) -> tuple[str, ...]:
+    found = tuple(_RUNS.findall(word))
+    return found if len(found) > 1 else ()

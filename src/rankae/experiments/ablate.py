@@ -29,6 +29,7 @@ ADDITIONS = [
 TEXT_ADDITIONS = [
     Contender("without word pairs", "rank-ae", {"ngrams": [1, 1]}),
     Contender("without titles", "rank-ae", {"title": 0}),
+    Contender("without pieces of words", "rank-ae", {"pieces": False}),
     Contender("without GloVe", "rank-ae", {"word_vectors": "none"}),
 ]
 

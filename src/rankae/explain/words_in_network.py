@@ -5,6 +5,7 @@ score = D (FC (sum_j M_j)) + bias,   M_j = V'_j * A_j     with linear D and one 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ import numpy as np
 from sklearn.preprocessing import normalize
 
 from rankae.base import LabelRanker
+from rankae.data.tokens import pieces
 from rankae.explain.documents import Document, RowDocument
 
 if TYPE_CHECKING:
@@ -106,9 +108,12 @@ def _tokens(model: LabelRanker, document: Document) -> Tokens:
         place = {column: i for i, column in enumerate(document.row.indices)}
         return Tokens(columns, weights, [[place[column]] if column in place else [] for column in columns])
     assert model.text_ is not None  # it has read the text
-    number = {word: i for i, word in enumerate(document.words)}
+    sources: defaultdict[str, list[int]] = defaultdict(list)
+    for i, word in enumerate(document.words):
+        for said in {word, *(pieces([word]) if model.text_.pieces else ())}:
+            sources[said].append(i)
     spelled = model.text_.spelled()
-    words = [[number[word] for word in spelled[column].split(" ")] for column in columns]
+    words = [sorted({i for said in spelled[column].split(" ") for i in sources[said]}) for column in columns]
     return Tokens(columns, weights, words)
 
 

@@ -1,4 +1,5 @@
-"""Words, or words and pairs of words, with the title apart or not: what gives the closed-form start that ranks best.
+"""Words, or words and pairs of words, with the title apart or not, with the pieces of compounds or not: what gives the
+closed-form start that ranks best.
 
 That is told by leave-one-out scores, or by trusted rows: by noisy labels, noise learnt by heart looks like an answer.
 Where labels are noisy the start leans on what words mean, and single words lean better than pairs, so that trusted rows
@@ -27,13 +28,14 @@ MOST_FEATURES = _MOST_TABLE_BYTES // (4 * 400)
 
 @dataclass(frozen=True)
 class TextCandidates:
-    """What may be chosen: n-grams and the weight of titles (see `TextFeatures`); one of each is no choice.
+    """What may be chosen: n-grams, the weight of titles, and pieces (see `TextFeatures`); one of each is no choice.
 
     meanings : what the start may take for the meanings of some words; trusted rows ask for it.
     """
 
     ngrams: Sequence[tuple[int, int]] = ((1, 1), (1, 2))
     titles: Sequence[float] = (0.0,)
+    pieces: Sequence[bool] = (False,)
     min_df: int = 2
     max_features: int | None = None
     meanings: Callable[[Sequence[str]], Sequence[Meanings | None]] = lambda words: (None,)
@@ -48,7 +50,7 @@ def choose_text(
 ) -> tuple[TextFeatures, sp.csr_matrix, dict[str, str]]:
     """Fitted features, the rows of `texts`, and a line for each choice.
 
-    The n-grams are chosen first, then the weight of titles, if most texts have one.
+    The n-grams are chosen first, then the weight of titles, if most texts have one, then whether to read pieces.
 
     trusted : further texts and their labels.
     """
@@ -56,18 +58,21 @@ def choose_text(
     titles = candidates.titles
     if 2 * sum(isinstance(text, str) and title_of(text) != "" for text in texts) < len(texts):
         titles = titles[:1]
-    settled = len(candidates.ngrams) == len(titles) == 1
+    settled = len(candidates.ngrams) == len(titles) == len(candidates.pieces) == 1
     comparison = _Comparison(labels, seed, trusted, candidates.meanings)
 
-    def tried(ngrams: tuple[int, int], title: float) -> _Tried:
-        text = TextFeatures(ngrams, candidates.min_df, candidates.max_features or MOST_FEATURES, title=title)
+    def tried(ngrams: tuple[int, int], title: float, pieces: bool) -> _Tried:
+        most = candidates.max_features or MOST_FEATURES
+        text = TextFeatures(ngrams, candidates.min_df, most, title=title, pieces=pieces)
         rows = text.fit_transform(texts)
         return _Tried(np.zeros(1) if settled else comparison.precision(text, rows), text, rows)
 
-    by_ngrams = [tried(ngrams, titles[0]) for ngrams in candidates.ngrams]
+    by_ngrams = [tried(ngrams, titles[0], candidates.pieces[0]) for ngrams in candidates.ngrams]
     best = _clearly_best(by_ngrams)
-    by_title = [best, *(tried(best.text.ngrams, title) for title in titles[1:])]
-    chosen = _clearly_best(by_title)
+    by_title = [best, *(tried(best.text.ngrams, title, candidates.pieces[0]) for title in titles[1:])]
+    best = _clearly_best(by_title)
+    by_pieces = [best, *(tried(best.text.ngrams, best.text.title, pieces) for pieces in candidates.pieces[1:])]
+    chosen = _clearly_best(by_pieces)
 
     def line(found: list[_Tried], of: str) -> str:
         shown = ", ".join(f"{getattr(one.text, of)}: {one.precision.mean():.1f}" for one in found)
@@ -77,6 +82,8 @@ def choose_text(
     lines = {"ngrams": f"{line(by_ngrams, 'ngrams')}; {len(chosen.text.words)} features"}
     if len(by_title) > 1 or chosen.text.title:
         lines["title"] = line(by_title, "title")
+    if len(by_pieces) > 1 or chosen.text.pieces:
+        lines["pieces"] = line(by_pieces, "pieces")
     return chosen.text, chosen.rows, lines
 
 

@@ -41,7 +41,7 @@ class _LabelTrees(LabelRanker):
     linear_loss : "hinge" (squared) or "log".
     beam_size : nodes kept at each level when predicting; labels outside of them are not named.
     n_jobs : threads; None takes all cores.
-    ngrams, title : of raw text, see `rankae.data.TextFeatures`; what others do with text is words alone.
+    ngrams, title, pieces : of raw text, see `rankae.data.TextFeatures`; what others do with text is words alone.
     """
 
     n_trees: int
@@ -56,9 +56,11 @@ class _LabelTrees(LabelRanker):
     n_jobs: int | None
     ngrams: tuple[int, int]
     title: float
+    pieces: bool
 
     def _new_text(self) -> TextFeatures:
-        return TextFeatures((self.ngrams[0], self.ngrams[1]), title=self.title)  # a list, if it comes from JSON
+        ngrams = self.ngrams[0], self.ngrams[1]  # a list, if it comes from JSON
+        return TextFeatures(ngrams, title=self.title, pieces=self.pieces)
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         if labels.nnz == 0:
@@ -114,6 +116,7 @@ class Parabel(_LabelTrees):
         n_jobs: int | None = None,
         ngrams: tuple[int, int] = (1, 1),
         title: float = 0.0,
+        pieces: bool = False,
     ) -> None:
         self.n_trees = n_trees
         self.cluster_k = cluster_k
@@ -127,6 +130,7 @@ class Parabel(_LabelTrees):
         self.n_jobs = n_jobs
         self.ngrams = ngrams
         self.title = title
+        self.pieces = pieces
 
 
 class Bonsai(_LabelTrees):
@@ -148,6 +152,7 @@ class Bonsai(_LabelTrees):
         n_jobs: int | None = None,
         ngrams: tuple[int, int] = (1, 1),
         title: float = 0.0,
+        pieces: bool = False,
     ) -> None:
         self.n_trees = n_trees
         self.cluster_k = cluster_k
@@ -161,6 +166,7 @@ class Bonsai(_LabelTrees):
         self.n_jobs = n_jobs
         self.ngrams = ngrams
         self.title = title
+        self.pieces = pieces
 
 
 def write_omikuji_file(path: Path, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:

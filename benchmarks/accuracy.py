@@ -24,12 +24,14 @@ DATA = ["delicious", "bibtex", "eurlex57k-bow", "eurlex57k", "debtags", "debdeps
 START, END = "<!-- results -->", "<!-- end of results -->"
 ALONE = {"tuning": False, "network": 0, "neighbours": False, "rankers": False, "choose": False}
 TEXTS = {"eurlex57k", "debtags", "debdeps", "tmdb-plots"}
-# Of text alone: what Rank-AE has without GloVe and without titles, and Parabel with the features Rank-AE may choose.
+# Of text alone: what Rank-AE has without GloVe, titles and pieces, and Parabel with the features Rank-AE may choose.
 OF_TEXT = [
     Contender("rank-ae, no GloVe", "rank-ae", {"word_vectors": "none"}),
     Contender("rank-ae, no titles", "rank-ae", {"title": 0}),
+    Contender("rank-ae, no pieces", "rank-ae", {"pieces": False}),
     Contender("parabel, titles", "parabel", {"title": 0.5}),
     Contender("parabel, pairs, titles", "parabel", {"ngrams": [1, 2], "title": 0.5}),
+    Contender("parabel, pairs, pieces", "parabel", {"ngrams": [1, 2], "pieces": True}),
 ]
 CONTENDERS = [
     Contender("rank-ae", "rank-ae"),

@@ -24,6 +24,9 @@ from rankae.training.warm_start import honest_precision
 # Bytes that the table of word vectors may take, 400 float32 a word: it bounds the vocabulary of n-grams.
 _MOST_TABLE_BYTES = 2**29
 MOST_FEATURES = _MOST_TABLE_BYTES // (4 * 400)
+# Points of precision that pieces must be worth. On debdeps they gain 2; on debtags a quarter, and on rows split off
+# train that was worth nothing to the whole model.
+_GAIN_OF_PIECES = 0.5
 
 
 @dataclass(frozen=True)
@@ -72,18 +75,20 @@ def choose_text(
     by_title = [best, *(tried(best.text.ngrams, title, candidates.pieces[0]) for title in titles[1:])]
     best = _clearly_best(by_title)
     by_pieces = [best, *(tried(best.text.ngrams, best.text.title, pieces) for pieces in candidates.pieces[1:])]
-    chosen = _clearly_best(by_pieces)
+    chosen = _clearly_best(by_pieces, _GAIN_OF_PIECES)
 
-    def line(found: list[_Tried], of: str) -> str:
+    def line(found: list[_Tried], of: str, least: float = 0.0) -> str:
         shown = ", ".join(f"{getattr(one.text, of)}: {one.precision.mean():.1f}" for one in found)
-        why = f"{by} of {shown}; more must gain {found[0].chance(found[-1]):.1f}" if len(found) > 1 else "as set"
-        return f"{getattr(chosen.text, of)} ({why})"
+        needed = max(least, found[0].chance(found[-1]))
+        return (
+            f"{getattr(chosen.text, of)} ({f'{by} of {shown}; more must gain {needed:.1f}' if found[1:] else 'as set'})"
+        )
 
     lines = {"ngrams": f"{line(by_ngrams, 'ngrams')}; {len(chosen.text.words)} features"}
     if len(by_title) > 1 or chosen.text.title:
         lines["title"] = line(by_title, "title")
     if len(by_pieces) > 1 or chosen.text.pieces:
-        lines["pieces"] = line(by_pieces, "pieces")
+        lines["pieces"] = line(by_pieces, "pieces", _GAIN_OF_PIECES)
     return chosen.text, chosen.rows, lines
 
 
@@ -127,10 +132,10 @@ class _Tried(NamedTuple):
         return float(2 * (other.precision - self.precision).std() / np.sqrt(len(self.precision)))
 
 
-def _clearly_best(found: Sequence[_Tried]) -> _Tried:
-    """The first, unless a later one gains more than chance explains: more features cost memory and time."""
+def _clearly_best(found: Sequence[_Tried], least: float = 0.0) -> _Tried:
+    """The first, unless a later one gains more than chance explains and than `least`: features cost memory, time."""
     chosen = found[0]
     for other in found[1:]:
-        if other.precision.mean() - chosen.precision.mean() > chosen.chance(other):
+        if other.precision.mean() - chosen.precision.mean() > max(least, chosen.chance(other)):
             chosen = other
     return chosen

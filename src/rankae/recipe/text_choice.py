@@ -78,11 +78,11 @@ def choose_text(
     chosen = _clearly_best(by_pieces, _GAIN_OF_PIECES)
 
     def line(found: list[_Tried], of: str, least: float = 0.0) -> str:
-        shown = ", ".join(f"{getattr(one.text, of)}: {one.precision.mean():.1f}" for one in found)
-        needed = max(least, found[0].chance(found[-1]))
-        return (
-            f"{getattr(chosen.text, of)} ({f'{by} of {shown}; more must gain {needed:.1f}' if found[1:] else 'as set'})"
-        )
+        why = "as set"
+        if len(found) > 1:
+            shown = ", ".join(f"{getattr(one.text, of)}: {one.precision.mean():.1f}" for one in found)
+            why = f"{by} of {shown}; more must gain {max(least, found[0].chance(found[-1])):.1f}"
+        return f"{getattr(chosen.text, of)} ({why})"
 
     lines = {"ngrams": f"{line(by_ngrams, 'ngrams')}; {len(chosen.text.words)} features"}
     if len(by_title) > 1 or chosen.text.title:

@@ -131,3 +131,11 @@ def test_pieces_are_read_where_they_say_the_label():
     assert said["pieces"].startswith("True (leave-one-out precision of False: ")
     shuffled = rows_of_labels(random.permutation(columns).tolist())
     assert not choose_text(texts, shuffled, candidates)[0].pieces
+
+
+def test_a_row_that_is_no_text_is_told_by_its_number_in_a_sample_too(monkeypatch):
+    monkeypatch.setattr("rankae.data.near_copies._ENOUGH_TO_COMPARE", 50)
+    texts = ["red", "green"] * 100
+    assert choose_text(texts, rows_of_labels([0, 1] * 100), BOTH)[1].shape[0] == 200
+    with pytest.raises(DataError, match="row 150: a text was expected, not int"):
+        choose_text([*texts[:150], 7, *texts[151:]], rows_of_labels([0, 1] * 100), BOTH)

@@ -178,9 +178,7 @@ class TextFeatures:
         """The words of what `read` takes from each text: by default all of it."""
         tokens = self._tokens
         for i, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise DataError(f"row {i}: a text was expected, not {type(text).__name__}")
-            text = read(text)
+            text = read(checked_text(text, i))
             words = tokens(text.lower() if self.lowercase else text)
             yield words + pieces(words) if self.pieces else words
 
@@ -200,6 +198,12 @@ class TextFeatures:
         titles = len(self.words) - self.of_titles, np.float32(self.title)
         weigh(counts.indptr, counts.indices, counts.data, self.word_weights, self.sublinear, self.norm, *titles)
         return counts
+
+
+def checked_text(text: Any, row: int) -> str:
+    if not isinstance(text, str):
+        raise DataError(f"row {row}: a text was expected, not {type(text).__name__}")
+    return text
 
 
 def title_of(text: str) -> str:

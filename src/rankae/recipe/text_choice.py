@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from rankae.data.glove import Meanings
 from rankae.data.near_copies import novel_rows, sample_to_compare
-from rankae.data.text import TextFeatures, title_of
+from rankae.data.text import TextFeatures, checked_text, title_of
 from rankae.recipe.trusted import Trusted, trusted_precision
 from rankae.training.warm_start import honest_precision
 
@@ -59,37 +59,46 @@ def choose_text(
     """
     by = "leave-one-out precision" if trusted is None else "precision on trusted rows"
     titles = candidates.titles
-    if 2 * sum(isinstance(text, str) and title_of(text) != "" for text in texts) < len(texts):
+    if 2 * sum(title_of(checked_text(text, i)) != "" for i, text in enumerate(texts)) < len(texts):
         titles = titles[:1]
-    settled = len(candidates.ngrams) == len(titles) == len(candidates.pieces) == 1
-    comparison = _Comparison(labels, seed, trusted, candidates.meanings)
+    choices = candidates.ngrams, titles, candidates.pieces
+    # Leave-one-out scores of a sample will do, and spare the time to count the pairs of all texts.
+    sample = np.arange(len(texts)) if trusted is not None else sample_to_compare(len(texts), seed)
+    few = texts if len(sample) == len(texts) else [texts[i] for i in sample.tolist()]
+    comparison = _Comparison(labels[sample], seed, trusted, candidates.meanings)
+
+    def features(ngrams: tuple[int, int], title: float, pieces: bool) -> TextFeatures:
+        most = candidates.max_features or MOST_FEATURES
+        return TextFeatures(ngrams, candidates.min_df, most, title=title, pieces=pieces)
 
     def tried(ngrams: tuple[int, int], title: float, pieces: bool) -> _Tried:
-        most = candidates.max_features or MOST_FEATURES
-        text = TextFeatures(ngrams, candidates.min_df, most, title=title, pieces=pieces)
-        rows = text.fit_transform(texts)
-        return _Tried(np.zeros(1) if settled else comparison.precision(text, rows), text, rows)
+        text = features(ngrams, title, pieces)
+        if max(map(len, choices)) == 1:
+            return _Tried(text, np.zeros(1))
+        return _Tried(text, comparison.precision(text, text.fit_transform(few)))
 
     by_ngrams = [tried(ngrams, titles[0], candidates.pieces[0]) for ngrams in candidates.ngrams]
     best = _clearly_best(by_ngrams)
     by_title = [best, *(tried(best.text.ngrams, title, candidates.pieces[0]) for title in titles[1:])]
     best = _clearly_best(by_title)
     by_pieces = [best, *(tried(best.text.ngrams, best.text.title, pieces) for pieces in candidates.pieces[1:])]
-    chosen = _clearly_best(by_pieces, _GAIN_OF_PIECES)
+    best = _clearly_best(by_pieces, _GAIN_OF_PIECES)
+    chosen = features(best.text.ngrams, best.text.title, best.text.pieces)
+    rows = chosen.fit_transform(texts)
 
     def line(found: list[_Tried], of: str, least: float = 0.0) -> str:
         why = "as set"
         if len(found) > 1:
             shown = ", ".join(f"{getattr(one.text, of)}: {one.precision.mean():.1f}" for one in found)
             why = f"{by} of {shown}; more must gain {max(least, found[0].chance(found[-1])):.1f}"
-        return f"{getattr(chosen.text, of)} ({why})"
+        return f"{getattr(chosen, of)} ({why})"
 
-    lines = {"ngrams": f"{line(by_ngrams, 'ngrams')}; {len(chosen.text.words)} features"}
-    if len(by_title) > 1 or chosen.text.title:
+    lines = {"ngrams": f"{line(by_ngrams, 'ngrams')}; {len(chosen.words)} features"}
+    if len(by_title) > 1 or chosen.title:
         lines["title"] = line(by_title, "title")
-    if len(by_pieces) > 1 or chosen.text.pieces:
+    if len(by_pieces) > 1 or chosen.pieces:
         lines["pieces"] = line(by_pieces, "pieces", _GAIN_OF_PIECES)
-    return chosen.text, chosen.rows, lines
+    return chosen, rows, lines
 
 
 class _Comparison:
@@ -108,11 +117,9 @@ class _Comparison:
     def precision(self, text: TextFeatures, rows: sp.csr_matrix) -> np.ndarray:
         """Of each row that is judged, by the closed-form start on these features."""
         if self.trusted is None:
-            sample = sample_to_compare(rows.shape[0], self.seed)
-            rows = rows[sample]
             if self._judged is None:
                 self._judged = novel_rows(rows)
-            return honest_precision(rows, self.labels[sample], self._judged, seed=self.seed)[1.0]
+            return honest_precision(rows, self.labels, self._judged, seed=self.seed)[1.0]
         witnesses = Trusted(text.transform(self.trusted[0]), self.trusted[1])
         if self._judged is None:
             self._judged = witnesses.novel(rows)
@@ -123,9 +130,8 @@ class _Comparison:
 
 
 class _Tried(NamedTuple):
-    precision: np.ndarray
     text: TextFeatures
-    rows: sp.csr_matrix
+    precision: np.ndarray
 
     def chance(self, other: _Tried) -> float:
         """Points of precision by which the other may well be ahead by chance: a standard error of the difference."""

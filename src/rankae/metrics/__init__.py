@@ -16,13 +16,14 @@ from __future__ import annotations
 from rankae.metrics.judged import Judged, judge, ndcg_rows, precision_rows, recall_rows
 from rankae.metrics.per_label import LabelResults, by_frequency, coverage, per_label
 from rankae.metrics.propensity import Weighed, inverse_propensities, weigh
-from rankae.metrics.summary import evaluate, precisions, row_merits
+from rankae.metrics.summary import chance, evaluate, precisions, row_merits
 
 __all__ = [
     "Judged",
     "LabelResults",
     "Weighed",
     "by_frequency",
+    "chance",
     "coverage",
     "evaluate",
     "inverse_propensities",

@@ -5,30 +5,31 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.metrics import inverse_propensities, precisions
+from rankae.metrics import chance, inverse_propensities, precisions, row_merits
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 from rankae.refine.combine import Combiner
 from rankae.refine.model import Opinions
 
-_GAIN = 0.05  # points of P@1 + P@3 + P@5 that a part must be worth to be kept
-
 
 def parts_that_help(
     opinions: Opinions, right: sp.csr_matrix, settings: RecipeSettings, training: Training
 ) -> tuple[list[str], bool]:
-    """Parts that held-out rows show to help: each is left out in turn, and the one that is missed least goes first.
+    """All parts, but for those without which held-out rows are ranked better by more than chance.
+
+    A part that has been trained stays unless it does harm: the combiner learns whom to believe, an opinion too many
+    hardly costs precision, and a few thousand rows do not show the little that most parts add. Each is left out in
+    turn, and the one that harms most goes first.
 
     Returns
     -------
     the parts, and whether a combiner helps: the code by itself may do without one.
     """
     kept = list(opinions.said)
-    figures = _cross_checked(opinions, kept, right, settings)
-    training.evidence["all"] = figures
-    for name in kept:
-        alone = opinions.shortlist.best(opinions.said[name], 5)[0]
-        training.evidence[f"{name} alone"] = precisions(alone, right)
+    columns = _cross_checked(opinions, kept, right, settings)
+    training.evidence["all"] = precisions(columns, right)
+    alone = {name: opinions.shortlist.best(said, 5)[0] for name, said in opinions.said.items()}
+    training.evidence |= {f"{name} alone": precisions(own, right) for name, own in alone.items()}
     while len(kept) > 1:
         trials = {
             name: _cross_checked(opinions, [p for p in kept if p != name], right, settings)
@@ -36,22 +37,26 @@ def parts_that_help(
             if name != "code"  # the others lean on its proposals
         }
         for name, found in trials.items():
-            training.evidence[f"without {name}" if len(kept) == len(opinions.said) else f"then {name}"] = found
-        name, best = max(trials.items(), key=lambda item: _merit(item[1]))
-        if _merit(best) < _merit(figures) - _GAIN:
+            about = f"without {name}" if len(kept) == len(opinions.said) else f"then {name}"
+            training.evidence[about] = precisions(found, right)
+        name, best = max(trials.items(), key=lambda trial: row_merits(trial[1], right).mean())
+        if not _clearly_better(best, columns, right):
             break
         kept.remove(name)
-        figures = best
+        columns = best
     training.choices["evidence"] = "; ".join(
         f"{name} {f['P@1']:.1f}/{f['P@3']:.1f}/{f['P@5']:.1f}" for name, f in training.evidence.items()
     )
-    return kept, len(kept) > 1 or _merit(figures) > _merit(training.evidence["code alone"]) + _GAIN
+    return kept, len(kept) > 1 or _clearly_better(columns, alone["code"], right)
 
 
-def _cross_checked(
-    opinions: Opinions, parts: list[str], right: sp.csr_matrix, settings: RecipeSettings
-) -> dict[str, float]:
-    """Precision of a combiner of these parts, each half of the held-out rows scored by the combiner of the other."""
+def _clearly_better(columns: np.ndarray, than: np.ndarray, right: sp.csr_matrix) -> bool:
+    gain = row_merits(columns, right) - row_merits(than, right)
+    return bool(gain.mean() > 2 * chance(gain))
+
+
+def _cross_checked(opinions: Opinions, parts: list[str], right: sp.csr_matrix, settings: RecipeSettings) -> np.ndarray:
+    """The five best labels by a combiner of these parts, each half of the held-out rows ranked by that of the other."""
     own = opinions.of(parts, right.shape[1])
     seen, truth = own.evidence(), own.shortlist.values_of(right)
     rows = len(own.shortlist)
@@ -64,7 +69,7 @@ def _cross_checked(
             own.shortlist.taken(learn), seen[entries], truth[entries], most_steps=600, seed=settings.seed
         )
         columns[check] = own.shortlist.taken(check).best(combiner.scores(seen[others]), 5)[0]
-    return precisions(columns, right)
+    return columns
 
 
 def train_combiner(
@@ -78,7 +83,3 @@ def train_combiner(
     scores = np.sort(combiner.scores(seen))
     training.threshold = float(scores[-min(right.nnz, len(scores))]) if right.nnz else None
     return combiner
-
-
-def _merit(figures: dict[str, float]) -> float:
-    return sum(figures.values())

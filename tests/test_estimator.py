@@ -179,7 +179,7 @@ def test_an_interrupted_recipe_goes_on_from_its_finished_parts(tmp_path, monkeyp
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("rankae.recipe.parts_that_help", killed)
+        patch.setattr("rankae.recipe.parts_to_keep", killed)
         with pytest.raises(KeyboardInterrupt):
             RankAE(**settings).fit(TEXTS, TAGS)
     whole = RankAE(**settings | {"checkpoint": None}).fit(TEXTS, TAGS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rankae.recipe.evidence import parts_that_help
+from rankae.recipe.evidence import parts_to_keep
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 from rankae.refine.model import Opinions
@@ -34,7 +34,7 @@ def _chosen(truth, **said):
         dict.fromkeys(said, everything),
     )
     training = Training()
-    return *parts_that_help(opinions, sp.csr_matrix(truth), RecipeSettings(), training), training
+    return *parts_to_keep(opinions, sp.csr_matrix(truth), RecipeSettings(), training), training
 
 
 def test_a_part_that_adds_little_stays(truth):

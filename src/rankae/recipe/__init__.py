@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.data.glove import Meanings
-from rankae.recipe.evidence import parts_that_help, train_combiner
+from rankae.recipe.evidence import parts_to_keep, train_combiner
 from rankae.recipe.fitting import fit_parts, whole_network
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, resolved
@@ -63,7 +63,7 @@ def train_recipe(
     began = time.perf_counter()
     kept, combined = list(opinions.said), True
     if settings.choose:
-        kept, combined = parts_that_help(opinions, right, settings, training)
+        kept, combined = parts_to_keep(opinions, right, settings, training)
     training.choices["parts"] = ", ".join(kept)
     parts = parts.only(kept)
     if combined:

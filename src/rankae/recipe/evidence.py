@@ -12,7 +12,7 @@ from rankae.refine.combine import Combiner
 from rankae.refine.model import Opinions
 
 
-def parts_that_help(
+def parts_to_keep(
     opinions: Opinions, right: sp.csr_matrix, settings: RecipeSettings, training: Training
 ) -> tuple[list[str], bool]:
     """All parts, but for those without which held-out rows are ranked better by more than chance.

@@ -44,6 +44,16 @@ def test_a_part_that_adds_little_stays(truth):
     assert combined
 
 
+def test_a_part_that_adds_nothing_but_does_no_harm_stays(truth):
+    missed = []
+    for seed in range(2, 7):
+        kept, _, training = _chosen(truth, code=_guess(truth, 0.4, 1), rankers=_guess(0 * truth, 1.0, seed))
+        assert kept == ["code", "rankers"]
+        with_it, without = (sum(training.evidence[name].values()) for name in ("all", "without rankers"))
+        missed.append(with_it > without)
+    assert not all(missed)  # now and then the rows are ranked better without it, by chance
+
+
 def test_a_part_that_misleads_goes(truth):
     # It knows the answer of every other row and says the opposite of the rest: whoever believes it is fooled.
     liar = np.where(np.arange(ROWS)[:, None] % 2 == 0, truth, -truth)

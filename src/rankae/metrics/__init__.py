@@ -16,14 +16,13 @@ from __future__ import annotations
 from rankae.metrics.judged import Judged, judge, ndcg_rows, precision_rows, recall_rows
 from rankae.metrics.per_label import LabelResults, by_frequency, coverage, per_label
 from rankae.metrics.propensity import Weighed, inverse_propensities, weigh
-from rankae.metrics.summary import chance, evaluate, precisions, row_merits
+from rankae.metrics.summary import evaluate, precisions, row_merits, standard_error
 
 __all__ = [
     "Judged",
     "LabelResults",
     "Weighed",
     "by_frequency",
-    "chance",
     "coverage",
     "evaluate",
     "inverse_propensities",
@@ -34,5 +33,6 @@ __all__ = [
     "precisions",
     "recall_rows",
     "row_merits",
+    "standard_error",
     "weigh",
 ]

@@ -64,9 +64,9 @@ def row_merits(columns: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:
     return 100 * np.mean([judged.precision(k) for k in (1, 3, 5)], axis=0)
 
 
-def chance(differences: np.ndarray) -> float:
-    """By how much the mean of rows' differences may well be off zero by chance: a standard error."""
-    return float(differences.std() / np.sqrt(max(1, len(differences))))
+def standard_error(differences: np.ndarray) -> float:
+    """By how much the mean of rows' differences may well be off zero by chance."""
+    return float(differences.std() / np.sqrt(len(differences)))  # scipy.stats has it, but is slow to import
 
 
 def _percent(share: float | np.floating) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.metrics import chance, inverse_propensities, precisions, row_merits
+from rankae.metrics import inverse_propensities, precisions, row_merits, standard_error
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 from rankae.refine.combine import Combiner
@@ -52,7 +52,7 @@ def parts_to_keep(
 
 def _clearly_better(columns: np.ndarray, than: np.ndarray, right: sp.csr_matrix) -> bool:
     gain = row_merits(columns, right) - row_merits(than, right)
-    return bool(gain.mean() > 2 * chance(gain))
+    return bool(gain.mean() > 2 * standard_error(gain))
 
 
 def _cross_checked(opinions: Opinions, parts: list[str], right: sp.csr_matrix, settings: RecipeSettings) -> np.ndarray:

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from rankae.data.glove import Meanings
 from rankae.data.near_copies import novel_rows, sample_to_compare
 from rankae.data.text import TextFeatures, checked_text, title_of
-from rankae.metrics import chance
+from rankae.metrics import standard_error
 from rankae.recipe.trusted import Trusted, trusted_precision
 from rankae.training.warm_start import honest_precision
 
@@ -136,7 +136,7 @@ class _Tried(NamedTuple):
 
     def chance(self, other: _Tried) -> float:
         """Points of precision by which the other may well be ahead by chance."""
-        return chance(other.precision - self.precision)  # judged on the same rows
+        return standard_error(other.precision - self.precision)  # judged on the same rows
 
 
 def _clearly_best(found: Sequence[_Tried], least: float = 0.0) -> _Tried:

@@ -23,6 +23,7 @@ from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
 from rankae.refine.model import Parts
 from rankae.refine.update import updated
 from rankae.training.joint import train_joint
+from rankae.training.length import taken, train_as_long_as_it_helps
 from rankae.training.settings import JointSettings
 
 _INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
@@ -46,14 +47,15 @@ class RankAE(ChosenFeatures):
     word_size : C, the size of a word vector.
     attention : whether there is a channel gate ("No attn" without).
     loss : of the network. "paper": "ranking" or "bce" ("No loss"); "default": "smooth" or "bce".
-    epochs, random_state, threads, device : of training.
+    epochs, random_state, threads, device : of training; by default held-out rows choose the epochs.
     effort, ridge, noise_rounds, tuning, tuning_epochs, network, neighbours, most_rows, rankers, ranker_cost,
         code_support, easy_negatives, proposed, objective, choose : of the recipe, see `rankae.recipe.RecipeSettings`.
     margin, balance, reduction, hidden, activation, scores, pooling, direct, shortlist, learning_rate, decay, batch,
         warmup, word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
     word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file that tells what words mean, or "none". By
-        default the recipe looks for `glove/*.txt*` where data sets live, and uses what it finds where that helps.
+        default `glove/*.txt*` is looked for where data sets live; the recipe uses what it finds where that helps, the
+        preset "paper" starts from it where it has the size of a word vector.
     ngrams, title, pieces, min_df, max_features : of raw text, see `TextFeatures`; by default evidence chooses the
         first three.
     scale : of dense features; "centre" for a mean of 0, "standard" for a deviation of 1 as well, False for neither; by
@@ -251,20 +253,20 @@ class RankAE(ChosenFeatures):
             from rankae.data.splits import split_rows
 
             learn, check = split_rows(labels.shape[0], self.validation, self._seed)
-            validation = _taken(rows, check), labels[check]
-            rows, labels = _taken(rows, learn), labels[learn]
-        fitted = train_joint(
-            rows,
-            labels,
-            settings,
-            words=self._columns,
-            word_vectors=self._starting_vectors(settings.word_size) if network is None else None,
-            network=network,
-            validation=validation,
-            checkpoint_dir=self.checkpoint,
-            resume=self.resume,
-            on_epoch=self.history_.append,
-        )
+            validation = taken(rows, check), labels[check]
+            rows, labels = taken(rows, learn), labels[learn]
+        options: dict[str, Any] = {
+            "words": self._columns,
+            "word_vectors": self._starting_vectors(settings.word_size) if network is None else None,
+            "validation": validation,
+            "checkpoint_dir": self.checkpoint,
+            "resume": self.resume,
+        }
+        epochs_are_set = self.epochs is not None or "epochs" in preset_settings(self.preset)[1]
+        if epochs_are_set or network is not None:
+            fitted = train_joint(rows, labels, settings, network=network, **options)
+        else:
+            fitted, self.choices_["epochs"] = train_as_long_as_it_helps(rows, labels, settings, **options)
         self.history_ = fitted.history
         return fitted
 
@@ -384,7 +386,3 @@ def _prepared(rows: Rows) -> Rows:
     if isinstance(rows, list):
         return rows
     return unit_rows(rows)
-
-
-def _taken(rows: Rows, index: np.ndarray) -> Rows:
-    return [rows[i] for i in index] if isinstance(rows, list) else rows[index]

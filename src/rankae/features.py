@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankae.base import LabelRanker, Rows
-from rankae.data.glove import Meanings, find_glove, starting_vectors, word_meanings
+from rankae.data.glove import Meanings, find_glove, glove_size, starting_vectors, word_meanings
 from rankae.data.scaling import Scaling
 from rankae.data.text import TextFeatures
 from rankae.errors import DataError, ModelFileError, RankaeError
@@ -108,17 +108,25 @@ class ChosenFeatures(LabelRanker):
         return self.n_features_in_ + (self.scaling_ is not None)
 
     def _starting_vectors(self, word_size: int) -> np.ndarray | None:
-        """GloVe vectors for the words that have one, small random ones for the others."""
-        if self.word_vectors is None or self._no_word_vectors:
+        """GloVe vectors for the words that have one, random ones for the others, as in the paper.
+
+        They are the user's, or those on this machine if they have the right size; a feature matrix has no words.
+        """
+        words, path, why = self._known_words, self.word_vectors, "as set"
+        if path is None and words is not None and (found := find_glove()) is not None:
+            if glove_size(found) == word_size:
+                path, why = found, "word_vectors='none' does without"
+            else:
+                self.choices_["word_vectors"] = f"none: {found.name} has {glove_size(found)} numbers, not {word_size}"
+        if path is None or self._no_word_vectors:
             return None
-        vectors, known = starting_vectors(_looked_up(self._known_words), self.word_vectors, word_size, self._seed)
-        file = Path(str(self.word_vectors)).name
-        self.choices_["word_vectors"] = f"{file}, which knows {known} of {len(vectors)} features (as set)"
+        vectors, known = starting_vectors(_looked_up(words), path, word_size, self._seed)
+        self.choices_["word_vectors"] = f"{Path(path).name}, which knows {known} of {len(vectors)} features ({why})"
         return vectors
 
     @property
     def _no_word_vectors(self) -> bool:
-        return str(self.word_vectors).lower() == "none"
+        return isinstance(self.word_vectors, str) and self.word_vectors.lower() == "none"
 
     @property
     def _known_words(self) -> Sequence[str] | None:

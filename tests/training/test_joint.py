@@ -135,10 +135,13 @@ def test_only_the_rows_of_a_batch_move() -> None:
     assert not (network.E.label_vectors != start.E.label_vectors)[12:].any()
 
 
-def test_given_word_vectors_are_where_training_starts() -> None:
+def test_given_word_vectors_are_where_training_starts_as_widely_spread_as_random_ones() -> None:
     vectors = np.random.default_rng(0).standard_normal((30, 12)).astype(np.float32)
-    network = train_joint(*topics(50), replace(SMALL, epochs=0), word_vectors=vectors)
-    assert np.array_equal(network.arrays()[0]["F.word_vectors"], vectors)
+    start = train_joint(*topics(50), replace(SMALL, epochs=0), word_vectors=5 * vectors).arrays()[0]["F.word_vectors"]
+    assert start.std() == pytest.approx(12**-0.5)
+    np.testing.assert_allclose(start / vectors, start[0, 0] / vectors[0, 0], rtol=1e-5)
+    nothing = train_joint(*topics(50), replace(SMALL, epochs=0), word_vectors=0 * vectors).arrays()[0]
+    assert not nothing["F.word_vectors"].any()
 
 
 def test_training_goes_on_from_a_network_in_read_only_memory() -> None:

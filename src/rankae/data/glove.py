@@ -73,6 +73,11 @@ def read_glove(
     return words, np.stack(vectors) if vectors else np.empty((0, n), dtype=np.float32)
 
 
+def glove_size(path: str | Path) -> int:
+    """How many numbers the vectors of a file have."""
+    return read_glove(path, limit=1)[1].shape[1]
+
+
 def known_vectors(words: Sequence[str], path: str | Path, size: int) -> tuple[np.ndarray, np.ndarray, float]:
     """Places in `words` of those that the file knows, their vectors, and the spread of all vectors in the file.
 

@@ -11,16 +11,22 @@ from rankae.network.rank_network import RankNetwork
 
 @torch.no_grad()
 def initialise(network: RankNetwork, seed: int, word_vectors: Tensor | None = None) -> None:
-    """Draw every parameter; `word_vectors` (such as GloVe) takes the place of random word vectors."""
+    """Draw every parameter; `word_vectors` (such as GloVe's) take the place of random ones, and their spread.
+
+    GloVe's numbers are five times as large as what training would start from; left so, a document's few topics drown
+    in what all documents have in common.
+    """
     generator = torch.Generator().manual_seed(seed)
 
     def draw(table: Tensor, deviation: float) -> None:
         table.copy_(torch.randn(table.shape, generator=generator) * deviation)
 
     F, E, D = network.F, network.E, network.D
-    draw(F.word_vectors, F.word_vectors.shape[1] ** -0.5)
+    spread = F.word_vectors.shape[1] ** -0.5
+    draw(F.word_vectors, spread)
     if word_vectors is not None:
-        F.word_vectors.copy_(word_vectors)
+        own_spread = float(word_vectors.std(correction=0))
+        F.word_vectors.copy_(word_vectors * (spread / own_spread if own_spread > 0 else 1.0))
     if F.attention.F1 is not None and F.attention.F2 is not None:
         draw(F.attention.F1, F.attention.F1.shape[1] ** -0.5)
         draw(F.attention.F2, F.attention.F2.shape[1] ** -0.5)

@@ -23,6 +23,7 @@ from rankae.network.initial import initialise
 from rankae.network.kernels import take_rows
 from rankae.network.kernels.threads import limited_to
 from rankae.network.rank_network import Batch, RankNetwork, Rows
+from rankae.progress import bar
 from rankae.training.batches import ahead, epoch_batches
 from rankae.training.checkpoint import (
     Checkpoint,
@@ -83,12 +84,15 @@ def train_joint(
         run = JointTraining(network.to(settings.device), settings, steps_per_epoch)
         if resume and checkpoint_dir is not None:
             run.restore(read_checkpoint(checkpoint_dir))
-        while not run.finished:
-            figures = run.epoch_over(rows, labels, validation)
-            if checkpoint_dir is not None:
-                write_checkpoint(checkpoint_dir, run.checkpoint())
-            if on_epoch is not None:
-                on_epoch(figures)
+        with bar("epochs", settings.epochs) as progress:
+            progress.advance(run.epoch)
+            while not run.finished:
+                figures = run.epoch_over(rows, labels, validation)
+                if checkpoint_dir is not None:
+                    write_checkpoint(checkpoint_dir, run.checkpoint())
+                progress.advance(loss=figures["loss"])
+                if on_epoch is not None:
+                    on_epoch(figures)
         return run.result()
 
 

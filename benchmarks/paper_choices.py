@@ -25,7 +25,8 @@ CHANGES = {
     "mean pooling": {"pooling": "mean"},
     "m .3": {"margin": 0.3},
     "m 3": {"margin": 3.0},
-    "GloVe start": {"word_vectors": "glove/glove.6B.100d.top50k.txt.xz"},  # under RANKAE_DATA; texts only
+    "16 epochs": {"epochs": 16},
+    "random start": {"word_vectors": "none"},  # a change for texts only
 }
 
 

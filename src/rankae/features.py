@@ -114,10 +114,12 @@ class ChosenFeatures(LabelRanker):
         """
         words, path, why = self._known_words, self.word_vectors, "as set"
         if path is None and words is not None and (found := find_glove()) is not None:
-            if glove_size(found) == word_size:
+            if (size := glove_size(found)) == word_size:
                 path, why = found, "word_vectors='none' does without"
             else:
-                self.choices_["word_vectors"] = f"none: {found.name} has {glove_size(found)} numbers, not {word_size}"
+                self.choices_["word_vectors"] = (
+                    f"none: the vectors of {found.name} have {size} numbers, not {word_size}"
+                )
         if path is None or self._no_word_vectors:
             return None
         vectors, known = starting_vectors(_looked_up(words), path, word_size, self._seed)

@@ -108,6 +108,6 @@ def test_words_start_from_the_vectors_on_this_machine_where_they_have_the_size(t
         size: RankAE("paper", epochs=1, word_size=size).fit(texts, tags).choices_.get("word_vectors") for size in (2, 3)
     }
     assert said[2] == "small.txt, which knows 3 of 3 features (word_vectors='none' does without)"
-    assert said[3] == "none: small.txt has 2 numbers, not 3"
+    assert said[3] == "none: the vectors of small.txt have 2 numbers, not 3"
     without = RankAE("paper", epochs=1, word_size=2, word_vectors="none").fit(texts, tags)
     assert "word_vectors" not in without.choices_

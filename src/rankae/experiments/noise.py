@@ -30,7 +30,7 @@ KINDS = {
 SETTING = (
     "Noise on 80 % of the training rows; the other 20 % are clean and choose parameters (rank-ae takes them as its "
     "trusted rows, to which it also fits its combiner and a correction of D; other methods are tuned on them, and the "
-    "paper's networks keep the epoch that suits them best); test rows are clean. Missing: each label is dropped with "
+    "paper's networks train as long as suits them); test rows are clean. Missing: each label is dropped with "
     "the rate. Flip: labels go either way; where there are more than 50 labels, as many wrong ones come in as right "
     "ones go out. Plain flips above 50 % say the opposite of the truth, so a method falls to the floor there unless "
     "trusted rows tell it. In tables of points lost, bold loses least, and † marks what the test rows do not tell from "

@@ -292,12 +292,14 @@ def _text(x: float, y: float, text: str, size: int = 12, anchor: str = "start", 
     )
 
 
+_PLUS = [(-1, -3), (1, -3), (1, -1), (3, -1), (3, 1), (1, 1), (1, 3), (-1, 3), (-1, 1), (-3, 1), (-3, -1), (-1, -1)]
 _SHAPES: tuple[Callable[[float, float], str], ...] = (
     lambda x, y: f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5"',
     lambda x, y: f'<rect x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8"',
     lambda x, y: f'<polygon points="{_points([(x, y - 5.5), (x + 5, y + 4), (x - 5, y + 4)])}"',
     lambda x, y: f'<polygon points="{_points([(x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y)])}"',
     lambda x, y: f'<polygon points="{_points([(x, y + 5.5), (x + 5, y - 4), (x - 5, y - 4)])}"',
+    lambda x, y: f'<polygon points="{_points([(x + 2.2 * i, y + 2.2 * j) for i, j in _PLUS])}"',
 )
 
 

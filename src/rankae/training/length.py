@@ -69,7 +69,7 @@ def train_as_long_as_it_helps(
             merit = float(np.mean([network.history[-1][f"P@{k}"] for k in (1, 3, 5)]))
             tried.append(f"{length} {merit:.1f}")
             progress.advance(epochs=length, precision=merit)
-            if best is not None and merit < best[0]:
+            if best is not None and merit <= best[0]:
                 break
             best = merit, length, network
     assert best is not None

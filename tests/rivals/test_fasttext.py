@@ -44,3 +44,10 @@ def test_divergence_is_one_sentence() -> None:
     labels = [[i % 7, 10 + i % 3] for i in range(200)]
     with pytest.raises(DataError, match="fasttext diverged: lower its learning_rate of 1e\\+20"):
         rivals.create("fasttext", learning_rate=1e20, dim=8, random_state=0).fit(texts, labels)
+
+
+@pytest.mark.parametrize(("labels", "loss"), [(4000, "ova"), (4001, "hs")])
+def test_many_labels_are_not_looked_at_one_by_one(labels: int, loss: str) -> None:
+    model = rivals.create("fasttext", dim=2, epochs=1, random_state=0)
+    model.fit(["a"] * 3, sp.csr_matrix(([1.0] * 3, ([0, 1, 2], [0, 1, labels - 1])), shape=(3, labels)))
+    assert model.model_.f.getArgs().loss.name == loss

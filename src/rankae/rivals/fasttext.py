@@ -23,6 +23,8 @@ from rankae.rivals._word_ids import tokens_of
 
 MODEL_FILE = "model.bin"
 MARK, END_OF_LINE = "__label__", "</s>"  # fastText's own marks
+# One-vs-all looks at every label at every step. With the 36,468 of debdeps it diverges, and would take hours.
+_MOST_ONE_VS_ALL = 4000
 
 
 class FastText(LabelRanker):
@@ -37,7 +39,7 @@ class FastText(LabelRanker):
     learning_rate, epochs : of SGD; the rate falls linearly to 0.
     dim : size of word vectors.
     loss : "ova" (one-vs-all, every label of a row at each step), "softmax" or "hs" (hierarchical softmax);
-        the last two train on one random label of a row at each step.
+        the last two train on one random label of a row at each step. "auto" is "ova", or "hs" for over 4,000 labels.
     word_ngrams : longest run of words that has a vector (each its own, where fastText would hash them).
     min_count : rarer words and runs are ignored.
     n_jobs : threads; with more than one a seed no longer fixes the result.
@@ -52,7 +54,7 @@ class FastText(LabelRanker):
         learning_rate: float = 0.2,
         epochs: int = 25,
         dim: int = 100,
-        loss: str = "ova",
+        loss: str = "auto",
         word_ngrams: int = 1,
         min_count: int = 1,
         n_jobs: int = 1,
@@ -71,6 +73,9 @@ class FastText(LabelRanker):
         if labels.nnz == 0:
             raise DataError("fasttext cannot learn: no row has a label")
         random = check_random_state(self.random_state)
+        loss = self.loss
+        if loss == "auto":
+            loss = "ova" if labels.shape[1] <= _MOST_ONE_VS_ALL else "hs"
         lines = self._lines(rows)
         counts = Counter(word for line in lines for word in line)
         words = sorted(word for word, count in counts.items() if count >= self.min_count)
@@ -85,7 +90,7 @@ class FastText(LabelRanker):
                     lr=self.learning_rate,
                     epoch=self.epochs,
                     dim=self.dim,
-                    loss=self.loss,
+                    loss=loss,
                     bucket=0,
                     thread=self.n_jobs,
                     seed=random.randint(2**31 - 1),

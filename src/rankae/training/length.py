@@ -41,8 +41,8 @@ def train_as_long_as_it_helps(
 
     Parameters
     ----------
-    validation : rows that judge; the network that ranks them best is returned. Without, a tenth of the rows judges, and
-        then all rows are learnt from by a schedule of the length that it favoured.
+    validation : rows that judge lengths by their last epochs; of the best one, the epoch that suits them is returned.
+        Without, a tenth of the rows judges, and then all rows are learnt from by a schedule of the length it favoured.
     checkpoint_dir : each length has a folder of its own in it, so that a killed run goes on where it was.
     options : further arguments of `train_joint`.
 

@@ -232,3 +232,17 @@ def test_the_command(linear, texts, tmp_path: Path, capsys) -> None:
     assert run(["explain", str(tmp_path / "model"), texts[1].texts[0], "--faithful", "-k", "1"]) == 0
     assert "faithfulness" in capsys.readouterr().out
     assert run(["explain", str(tmp_path / "nowhere"), "text"]) == 2
+
+
+def test_a_missing_file_is_not_taken_for_a_text(linear, tmp_path: Path, capsys) -> None:
+    linear.save(tmp_path / "model")
+    assert run(["explain", str(tmp_path / "model"), "nosuch.txt"]) == 2
+    assert "nosuch.txt: there is no such file" in capsys.readouterr().err
+
+
+def test_a_document_of_unknown_words_is_told_apart(linear, texts, tmp_path: Path, capsys) -> None:
+    linear.save(tmp_path / "model")
+    assert run(["explain", str(tmp_path / "model"), "qqqqq zzzzz"]) == 0
+    assert "No word of this document" in capsys.readouterr().out
+    assert "No word of this document" in html_explanation(explain(linear, "qqqqq zzzzz"), "why")
+    assert "No word of this document" not in html_explanation(explain(linear, texts[1].texts[0]), "why")

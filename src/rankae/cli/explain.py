@@ -9,6 +9,8 @@ import typer
 
 from rankae.cli.options import Json, Model
 
+_FILES_OF_TEXT = {".txt", ".text", ".md", ".html", ".json", ".jsonl", ".csv", ".tsv"}
+
 
 def explain(
     model: Model,
@@ -75,6 +77,8 @@ def _document(ranker: Any, given: str, row: int | None, split: str) -> tuple[Any
                 raise DataError(
                     f"{given}: this is no UTF-8 text; a row of a data set is explained with --row"
                 ) from None
+        if len(given.split()) == 1 and Path(given).suffix.lower() in _FILES_OF_TEXT:
+            raise DataError(f"{given}: there is no such file; if this is the text itself, hand it in by -, as stdin")
         return given, None
     from rankae.data import load_dataset, splits_of
 
@@ -93,7 +97,7 @@ def _print(explanation: Any, curves: list[Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from rankae.explain.show import MEANINGS, terminal_text
+    from rankae.explain.show import MEANINGS, NO_WORD_COUNTS, terminal_text
 
     console = Console()
     table = Table(title=MEANINGS[explanation.view], title_justify="left")
@@ -107,7 +111,9 @@ def _print(explanation: Any, curves: list[Any]) -> None:
         cells += [f"{curves[i].advantage:+.3f}"] if curves else []
         table.add_row(*map(Text, cells))
     console.print(table)
-    if explanation.labels:
+    if explanation.says_nothing:
+        console.print(NO_WORD_COUNTS)
+    elif explanation.labels:
         console.print(Text(f"{explanation.labels[0]}:", style="bold"))
         console.print(terminal_text(explanation))
     if curves:

@@ -44,6 +44,11 @@ class Explanation:
     def words(self) -> list[str]:
         return self.document.words
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether no word made a difference, as where the model knows none of them."""
+        return not self.contributions.any()
+
     def strongest(self, label: int, n: int = 10) -> list[tuple[str, float]]:
         """The words that mattered most for a label (by its place), strongest first, whichever way they worked."""
         weights = self.contributions[:, label]

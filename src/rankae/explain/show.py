@@ -22,6 +22,10 @@ MEANINGS = {
     "removal": "A word's weight is how far the label's score falls when the word is taken out of the document.",
     "contribution": "A word's weight is its summand of the label's score; the base is the score without any word.",
 }
+NO_WORD_COUNTS = (
+    "No word of this document makes a difference to the model, as where it has learnt from none of them: these are the "
+    "labels that it gives to any such document."
+)
 HOW_COLOURED = "Blue words raise it, underlined orange ones lower it."
 OF_ATTENTION = (
     "A word's weight is its channel attention, summed over channels: how much of the word the network lets through, "
@@ -101,8 +105,9 @@ def html_explanation(explanation: Explanation, title: str, curves: Sequence[Dele
     )
     # A "<" inside the data could end the script: written as an escape it means the same to JSON and nothing to HTML.
     data = json.dumps({"views": views, "words": explanation.words}).replace("<", "\\u003c")
+    hint = NO_WORD_COUNTS if explanation.says_nothing else "Choose a label to see which words made its score."
     sections = [
-        html_note("Choose a label to see which words made its score."),
+        html_note(hint),
         f'<div id="labels" role="radiogroup" aria-label="label">{buttons}</div>',
         f'<p class="note" id="meaning" aria-live="polite">{escape(MEANINGS[explanation.view])} {HOW_COLOURED}</p>',
         f'<p id="document">{pieces}</p>',

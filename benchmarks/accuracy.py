@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from measuring.pages import put_between
 from rankae.experiments.compare import write_files, write_report
 from rankae.experiments.plan import Contender, Running, Series, finished_series, run_series
 from rankae.experiments.summary import Summary, summarise
@@ -21,7 +22,6 @@ from rankae.experiments.tables import cost_grid, score_grid, to_markdown
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 DATA = ["delicious", "bibtex", "eurlex57k-bow", "eurlex57k", "debtags", "debdeps", "tmdb-plots"]
-START, END = "<!-- results -->", "<!-- end of results -->"
 ALONE = {"tuning": False, "network": 0, "neighbours": False, "rankers": False, "choose": False}
 TEXTS = {"eurlex57k", "debtags", "debdeps", "tmdb-plots"}
 # Of text alone: what Rank-AE has without GloVe, titles and pieces, and Parabel with the features Rank-AE may choose.
@@ -89,10 +89,7 @@ def write(summary: Summary) -> None:
     ]
     picture = bar_chart(summary.data, bars, "P@1 on test rows", "P@1, percent", from_zero=False)
     write_files(RESULTS, {"accuracy.md": to_markdown("Accuracy", tables, note), "accuracy.svg": picture})
-    readme = RESULTS.parent.parent / "README.md"
-    before, _, rest = readme.read_text().partition(START)
-    _, _, after = rest.partition(END)
-    write_files(readme.parent, {"README.md": f"{before}{START}\n{_short_table(summary)}\n{END}{after}"})
+    put_between(RESULTS.parent.parent / "README.md", "results", _short_table(summary))
 
 
 def _short_table(summary: Summary) -> str:

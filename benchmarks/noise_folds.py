@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
+from noise import EXPERIMENTS, RESULTS
 from rankae import rivals
 from rankae.cli.experiment_options import rates as read_rates
 from rankae.data import load_dataset
@@ -31,17 +32,14 @@ from rankae.data.noise import noisy_labels
 from rankae.data.text import TextFeatures
 from rankae.data.writing import written
 from rankae.errors import RankaeError
-from rankae.experiments.cells import Cell, Store
+from rankae.experiments.cells import Cell, Store, data_name
 from rankae.experiments.compare import write_files
 from rankae.experiments.differences import paired_bootstrap
 from rankae.experiments.measure import fit_and_check
 from rankae.experiments.tables import Grid, to_markdown
 from rankae.metrics import judge
 
-RESULTS = Path(__file__).parent.parent / "docs" / "results"
-KEPT = RESULTS / "noise-folds"
 KS = (1, 3, 5)
-TRIALS = {"tmdb-plots": 8, "bibtex": 3, "debtags": 3}  # of the searches whose parameters are taken
 
 
 def main() -> None:
@@ -51,28 +49,29 @@ def main() -> None:
     options.add_argument("--rates", default="0,.2,.4,.6")
     options.add_argument("--methods", default="rank-ae,fastxml")
     options.add_argument("--folds", type=int, default=5)
+    options.add_argument("--out", type=Path, default=RESULTS)
     options.add_argument("--report-only", action="store_true", help="write the table from what is measured")
     chosen = options.parse_args()
     methods, rates = chosen.methods.split(","), read_rates(chosen.rates)
     grids = []
     for data in chosen.data.split(","):
         if not chosen.report_only:
-            measure_all(data, methods, chosen.kind, rates, chosen.folds)
-        grids += tables(data, methods, chosen.kind, rates, chosen.folds)
+            measure_all(chosen.out, data, methods, chosen.kind, rates, chosen.folds)
+        grids += tables(chosen.out, data, methods, chosen.kind, rates, chosen.folds)
     note = (
         "Every row of both splits is a test row once, unless it has a near copy among the training rows. Points lost "
         "against no noise, the least in bold; in brackets the 95 % interval of what a method loses more than that one "
         "(paired bootstrap over rows). By `benchmarks/noise_folds.py`."
     )
-    write_files(RESULTS, {"noise-folds.md": to_markdown("Label noise, every row tested", grids, note)})
+    write_files(chosen.out, {"noise-folds.md": to_markdown("Label noise, every row tested", grids, note)})
 
 
-def measure_all(data: str, methods: list[str], kind: str, rates: list[float], folds: int) -> None:
+def measure_all(out: Path, data: str, methods: list[str], kind: str, rates: list[float], folds: int) -> None:
     rows = None
     for fold in range(folds):
         for rate in rates:
             for method in methods:
-                kept = file_of(data, method, kind, rate, fold, folds)
+                kept = file_of(out, data, method, kind, rate, fold, folds)
                 if kept.exists():
                     continue
                 rows = rows or whole(data)
@@ -121,32 +120,34 @@ def judged(train: Dataset, test: Dataset) -> np.ndarray:
 
 
 def parameters(data: str, method: str, kind: str, rate: float) -> dict[str, Any]:
-    if rivals.METHODS[method].trusted_choose == "parameters":
+    """What a search has found, or nothing: for a method that chooses by itself, and for data without an experiment."""
+    if data not in EXPERIMENTS or rivals.METHODS[method].trusted_choose == "parameters":
         return {}
-    search = Cell(data, method, noise=(kind, rate), trials=TRIALS[data])
+    search = Cell(data, method, noise=(kind, rate), trials=EXPERIMENTS[data].trials)
     found = Store(RESULTS / "cells").find(search)
     if found is None:
         raise RankaeError(f"{method} has not been tuned for {data}, {kind} {rate:g}; run `rankae noise` first")
     return found["parameters"]
 
 
-def tables(data: str, methods: list[str], kind: str, rates: list[float], folds: int) -> list[Grid]:
-    """One for each place: what is lost at each rate."""
+def tables(out: Path, data: str, methods: list[str], kind: str, rates: list[float], folds: int) -> list[Grid]:
+    """One for each place: precision without noise, then what is lost at each rate, of methods measured on all folds."""
     shares = {}
     for method in methods:
         for rate in rates:
-            files = [file_of(data, method, kind, rate, fold, folds) for fold in range(folds)]
+            files = [file_of(out, data, method, kind, rate, fold, folds) for fold in range(folds)]
             if all(file.exists() for file in files):
                 shares[method, rate] = [dict(np.load(file)) for file in files]
+    methods = [method for method in methods if (method, 0.0) in shares]
+    if not methods:
+        return []
     grids = []
     for k in KS:
-        rows = {
-            key: np.concatenate([own[f"P@{k}"] for own in found]).astype(np.float64) for key, found in shares.items()
-        }
-        lines: list[list[str]] = [["0 %", *(f"{rows[m, 0.0].mean():.2f}" for m in methods)]]
+        rows = {key: np.concatenate([own[f"P@{k}"] for own in found], dtype=float) for key, found in shares.items()}
+        lines = [["no noise", *(f"{rows[m, 0.0].mean():.2f}" for m in methods)]]
         bold = set()
-        for rate in rates[1:]:
-            lost = {m: rows[m, 0.0] - rows[m, rate] for m in methods if (m, rate) in rows}
+        for rate in rates:
+            lost = {m: rows[m, 0.0] - rows[m, rate] for m in methods if rate and (m, rate) in rows}
             if not lost:
                 continue
             least = min(lost, key=lambda m: lost[m].mean())
@@ -156,13 +157,13 @@ def tables(data: str, methods: list[str], kind: str, rates: list[float], folds: 
             shown |= {m: f"{shown[m]} ({-gap.high:.2f} to {-gap.low:.2f})" for m, gap in more.items()}
             bold.add((len(lines), 1 + methods.index(least)))
             lines.append([f"{100 * rate:g} %", *(shown.get(m, "-") for m in methods)])
-        title = f"{data}, {kind}, P@{k}: no noise, then points lost; {len(rows[methods[0], 0.0])} rows judged"
+        title = f"{data}, {kind}, P@{k}: without noise, then points lost; {len(rows[methods[0], 0.0])} rows judged"
         grids.append(Grid(title, ["rate", *methods], lines, bold, names=1))
     return grids
 
 
-def file_of(data: str, method: str, kind: str, rate: float, fold: int, folds: int) -> Path:
-    return KEPT / f"{data}.{method}.{kind}{rate:g}.fold{fold}of{folds}.npz"
+def file_of(out: Path, data: str, method: str, kind: str, rate: float, fold: int, folds: int) -> Path:
+    return out / "noise-folds" / f"{data_name(data)}.{method}.{kind}{rate:g}.fold{fold}of{folds}.npz"
 
 
 if __name__ == "__main__":

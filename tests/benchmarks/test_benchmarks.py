@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -58,3 +59,18 @@ def test_few_rows_compares_methods_and_measures_nothing_twice(tmp_path: Path) ->
     (tmp_path / "few-rows.json").write_text(json.dumps(found))
     run("few_rows.py", *options, "--out", str(tmp_path))
     assert f"| {data} | 60 | 2 | 12.3 / " in (tmp_path / "few-rows.md").read_text()
+
+
+def test_noise_on_every_row_in_turn(tmp_path: Path) -> None:
+    folder = tmp_path / "some"
+    train, test = make_dataset(200, 12, test_rows=40)
+    write_dataset(train, folder / "train.jsonl")
+    write_dataset(test, folder / "test.jsonl")
+    options = ("--data", str(folder), "--rates", "0,.9", "--methods", "popular,one-vs-rest", "--folds", "2")
+    run("noise_folds.py", *options, "--out", str(tmp_path))
+    page = (tmp_path / "noise-folds.md").read_text()
+    assert "P@1: without noise, then points lost; 240 rows judged" in page
+    clean, noisy = (re.search(rf"^\| {rate} \| (.*) \| (.*) \|$", page, re.MULTILINE) for rate in ("no noise", "90 %"))
+    assert float(clean[2]) > float(clean[1]) + 5
+    assert noisy[1].startswith("**")  # what knows nothing has nothing to lose
+    assert re.search(r"\([\d.]+ to [\d.]+\)", noisy[2])

@@ -33,8 +33,8 @@ SETTING = (
     "paper's networks train as long as suits them); test rows are clean. Missing: each label is dropped with "
     "the rate. Flip: labels go either way; where there are more than 50 labels, as many wrong ones come in as right "
     "ones go out. Plain flips above 50 % say the opposite of the truth, so a method falls to the floor there unless "
-    "trusted rows tell it. In tables of points lost, bold loses least, and † marks what the test rows do not tell from "
-    "it. "
+    "trusted rows tell it. Where points lost stand in brackets, bold loses least, and † marks what the test rows do "
+    "not tell from it. "
 )
 
 
@@ -72,8 +72,8 @@ def noise(
         for kind in kinds
         for place in k
     }
-    tables = [score_grid(summary, family) for family in ("P", "nDCG")]
-    tables += [losses(outcomes, running.store, rates, f"P@{place}") for place in k]
+    tables = [losses(outcomes, running.store, rates, f"P@{place}") for place in k]
+    tables += [score_grid(summary, family) for family in ("P", "nDCG")]
     tables.append(reason_grid(summary))
     tables = [grid for grid in tables if grid.lines]
     sections = [html_note(SETTING + READING), html_plots("Precision as noise rises", list(plots.values()))]
@@ -84,7 +84,7 @@ def noise(
         {
             "table.md": to_markdown(TITLE, tables, SETTING + READING),
             "table.csv": to_csv(summary),
-            "table.tex": to_latex(tables[:1]),
+            "table.tex": to_latex([score_grid(summary, "P")]),
             "results.json": json.dumps(results, indent=1) + "\n",
             "report.html": html_page(TITLE, [*sections, *map(html_table, tables)]),
             **figures,
@@ -109,7 +109,7 @@ def curves(summary: Summary, name: str, kind: str, rates: Sequence[float], measu
 
 
 def losses(outcomes: Sequence[Outcome], store: Store, rates: Sequence[float], measure: str) -> Grid:
-    """How many points each method loses against itself without noise; the least loss of a line is bold.
+    """Each method's precision and, in brackets, the points it loses against itself without noise; the least is bold.
 
     A method that the test rows do not tell from the one that loses least has a † (see `differences`).
     """
@@ -120,28 +120,23 @@ def losses(outcomes: Sequence[Outcome], store: Store, rates: Sequence[float], me
     lines: list[list[str]] = []
     bold = set()
     for name, kind, rate in settings:
-        pairs = {
-            method: (before, after)
-            for method in methods
-            if (before := done.get((noisy_name(name, kind, clean), method))) is not None
-            and (after := done.get((noisy_name(name, kind, rate), method))) is not None
-        }
-        if rate == clean or not pairs:
-            continue
-        lost = {method: _mean(before, measure) - _mean(after, measure) for method, (before, after) in pairs.items()}
-        rows = {
-            m: mean_rows(before, measure, store) - mean_rows(after, measure, store)
-            for m, (before, after) in pairs.items()
-        }
-        least = min(lost, key=lambda method: lost[method])
-        others = [method for method in lost if method != least]
-        gaps = dict(zip(others, paired_bootstrap(rows[least], [rows[m] for m in others]), strict=True))
-        bold.add((len(lines), 2 + methods.index(least)))
-        cells = [
-            f"{lost[m]:.2f}{' †' if m in gaps and not gaps[m].real else ''}" if m in lost else "-" for m in methods
-        ]
-        lines.append([f"{name}, {kind}", f"{100 * rate:g} %", *cells])
-    title = f"Points of {measure} lost against a rate of {100 * clean:g} %"
+        before, after = (
+            {m: found for m in methods if (found := done.get((noisy_name(name, kind, one), m))) is not None}
+            for one in (clean, rate)
+        )
+        shown = {m: f"{_mean(found, measure):.2f}" for m, found in after.items()}
+        lost = {m: _mean(before[m], measure) - _mean(after[m], measure) for m in after if m in before}
+        if rate != clean and lost:
+            rows = {m: mean_rows(before[m], measure, store) - mean_rows(after[m], measure, store) for m in lost}
+            least = min(lost, key=lambda m: lost[m])
+            others = [m for m in lost if m != least]
+            gaps = dict(zip(others, paired_bootstrap(rows[least], [rows[m] for m in others]), strict=True))
+            marks = {m: " †" if m in gaps and not gaps[m].real else "" for m in lost}
+            shown |= {m: f"{shown[m]} ({lost[m]:.2f}{marks[m]})" for m in lost}
+            bold.add((len(lines), 2 + methods.index(least)))
+        if shown:
+            lines.append([f"{name}, {kind}", f"{100 * rate:g} %", *(shown.get(m, "-") for m in methods)])
+    title = f"{measure} (and points of it lost against a rate of {100 * clean:g} %)"
     return Grid(title, ["data", "rate", *methods], lines, bold)
 
 

@@ -69,11 +69,19 @@ class Summary:
         """JSON values, nested by data set and method."""
         found: dict[str, Any] = {name: {method: {} for method in self.methods} for name in self.data}
         for (data, method, measure), score in self.scores.items():
-            found[data][method].setdefault("scores", {})[measure] = {**asdict(score), "like_best": score.like_best}
+            shown = _rounded({**asdict(score), "like_best": score.like_best})
+            found[data][method].setdefault("scores", {})[measure] = shown
         for name in ("costs", "by_frequency", "reasons", "parameters"):
             for (data, method), value in getattr(self, name).items():
                 found[data][method][name.removesuffix("s") if name == "reasons" else name] = value
         return {"data": found, "rank_scores": self.rank_scores, "k": list(self.k)}
+
+
+def _rounded(value: Any) -> Any:
+    """To six decimals: beyond them machines differ, and a report written anew should not."""
+    if isinstance(value, dict):
+        return {name: _rounded(own) for name, own in value.items()}
+    return round(value, 6) if isinstance(value, float) else value
 
 
 def summarise(outcomes: Sequence[Outcome], store: Store) -> Summary:

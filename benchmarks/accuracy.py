@@ -24,9 +24,11 @@ RESULTS = Path(__file__).parent.parent / "docs" / "results"
 DATA = ["delicious", "bibtex", "eurlex57k-bow", "eurlex57k", "debtags", "debdeps", "tmdb-plots"]
 ALONE = {"tuning": False, "network": 0, "neighbours": False, "rankers": False, "choose": False}
 TEXTS = {"eurlex57k", "debtags", "debdeps", "tmdb-plots"}
-# Of text alone: what Rank-AE has without GloVe, titles and pieces, and Parabel with the features Rank-AE may choose.
+# Of text alone: what Rank-AE has without GloVe, without any meanings of words, without titles and pieces, and Parabel
+# with the features that Rank-AE may choose.
 OF_TEXT = [
-    Contender("rank-ae, no GloVe", "rank-ae", {"word_vectors": "none"}),
+    Contender("rank-ae, no GloVe", "rank-ae", {"word_vectors": "own"}),
+    Contender("rank-ae, no meanings", "rank-ae", {"word_vectors": "none"}),
     Contender("rank-ae, no titles", "rank-ae", {"title": 0}),
     Contender("rank-ae, no pieces", "rank-ae", {"pieces": False}),
     Contender("parabel, titles", "parabel", {"title": 0.5}),

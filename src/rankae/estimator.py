@@ -53,9 +53,10 @@ class RankAE(ChosenFeatures):
     margin, balance, reduction, hidden, activation, scores, pooling, direct, shortlist, learning_rate, decay, batch,
         warmup, word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
-    word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file that tells what words mean, or "none". By
-        default `glove/*.txt*` is looked for where data sets live; the recipe uses what it finds where that helps, the
-        preset "paper" starts from it where it has the size of a word vector.
+    word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file that tells what words mean, "own" for what
+        the rows themselves tell of it and no file, or "none". The recipe adds the former to a file. By default
+        `glove/*.txt*` is looked for where data sets live; the recipe uses what there is where that helps, the preset
+        "paper" starts from the file where it has the size of a word vector.
     ngrams, title, pieces, min_df, max_features : of raw text, see `TextFeatures`; by default evidence chooses the
         first three.
     scale : of dense features; "centre" for a mean of 0, "standard" for a deviation of 1 as well, False for neither; by
@@ -236,7 +237,7 @@ class RankAE(ChosenFeatures):
         settings = self._settings(RecipeSettings)
         training = Training(self.choices_, self.evidence_, self.history_)
         witnesses = None if trusted is None else Trusted(*trusted)
-        meanings = self._candidate_meanings(self._known_words)
+        meanings = self._candidate_meanings(self._known_words, rows)
         parts = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume, witnesses, meanings)
         self.seconds_, self._threshold = training.seconds, training.threshold
         return parts

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from rankae.base import LabelRanker, Rows
 from rankae.data.glove import Meanings, find_glove, glove_size, starting_vectors, word_meanings
@@ -21,8 +22,11 @@ from rankae.inputs import Targets, is_text, labels_among
 from rankae.network.kernels.threads import limited_to
 from rankae.recipe.scale_choice import choose_scaling
 from rankae.recipe.text_choice import TextCandidates, choose_text
+from rankae.refine.neighbours import is_dense
+from rankae.training.meanings import own_meanings, side_by_side
 
 _LONGEST_DOCUMENT = 400
+_NONE, _OWN = "none", "own"  # what may stand for a file of word vectors
 _TITLE = 0.5  # weight of a title's own words that is tried; 0.3 and 0.7 were level with it
 _SCALING = "scaling."  # before the names of its arrays in a model file
 
@@ -120,27 +124,33 @@ class ChosenFeatures(LabelRanker):
                 self.choices_["word_vectors"] = (
                     f"none: the vectors of {found.name} have {size} numbers, not {word_size}"
                 )
-        if path is None or self._no_word_vectors:
+        if path is None or self._asked_for(_NONE):
             return None
+        if self._asked_for(_OWN):
+            raise RankaeError("word_vectors='own' has no meaning for the preset 'paper'; name a file of GloVe vectors")
         vectors, known = starting_vectors(_looked_up(words), path, word_size, self._seed)
         self.choices_["word_vectors"] = f"{Path(path).name}, which knows {known} of {len(vectors)} features ({why})"
         return vectors
 
-    @property
-    def _no_word_vectors(self) -> bool:
-        return isinstance(self.word_vectors, str) and self.word_vectors.lower() == "none"
+    def _asked_for(self, word_vectors: str) -> bool:
+        return isinstance(self.word_vectors, str) and self.word_vectors.lower() == word_vectors
 
     @property
     def _known_words(self) -> Sequence[str] | None:
         return None if self.text_ is None else self.text_.spelled()
 
-    def _candidate_meanings(self, words: Sequence[str] | None) -> list[Meanings | None]:
-        """What the recipe may take for the meanings of words: the user's, or those on this machine and none."""
-        if self.word_vectors is not None:
-            return [None if self._no_word_vectors else word_meanings(_looked_up(words), self.word_vectors)]
-        if words is None or self._effort != "full" or (found := find_glove()) is None:
+    def _candidate_meanings(self, words: Sequence[str] | None, rows: sp.csr_matrix) -> list[Meanings | None]:
+        """What the recipe may take for the meanings of words: what the user set, or nothing and all that there is."""
+        is_open = self.word_vectors is None
+        if self._asked_for(_NONE) or (is_open and (self._effort != "full" or is_dense(rows))):
             return [None]
-        return [None, word_meanings(words, found)]
+        path = self.word_vectors
+        if is_open and words is not None:
+            path = find_glove()
+        found = own_meanings(rows, self._seed)
+        if path is not None and not self._asked_for(_OWN):
+            found = side_by_side(word_meanings(_looked_up(words), path), found)
+        return [None, found] if is_open else [found]
 
     def _scaling_arrays(self) -> dict[str, np.ndarray]:
         """For the model file."""

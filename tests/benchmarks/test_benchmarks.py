@@ -66,11 +66,14 @@ def test_noise_on_every_row_in_turn(tmp_path: Path) -> None:
     train, test = make_dataset(200, 12, test_rows=40)
     write_dataset(train, folder / "train.jsonl")
     write_dataset(test, folder / "test.jsonl")
-    options = ("--data", str(folder), "--rates", "0,.9", "--methods", "popular,one-vs-rest", "--folds", "2")
+    options = ("--data", str(folder), "--rates", "0,.9", "--folds", "2")
+    options += ("--methods", "popular,one-vs-rest,one-vs-rest-untrusting")
     run("noise_folds.py", *options, "--out", str(tmp_path))
     page = (tmp_path / "noise-folds.md").read_text()
     assert "P@1: without noise, then points lost; 240 rows judged" in page
-    clean, noisy = (re.search(rf"^\| {rate} \| (.*) \| (.*) \|$", page, re.MULTILINE) for rate in ("no noise", "90 %"))
+    row = r"^\| {} \| (.*) \| (.*) \| (.*) \|$"
+    clean, noisy = (re.search(row.format(rate), page, re.MULTILINE) for rate in ("no noise", "90 %"))
     assert float(clean[2]) > float(clean[1]) + 5
     assert noisy[1].startswith("**")  # what knows nothing has nothing to lose
     assert re.search(r"\([\d.]+ to [\d.]+\)", noisy[2])
+    assert (clean[2], noisy[2]) == (clean[3], noisy[3])  # it makes no use of clean rows anyway

@@ -82,7 +82,7 @@ def test_what_words_mean_is_looked_at_with_the_ngrams():
     texts = [f"{'ab'[c]}{random.integers(40)} x{random.integers(40)}" for c in columns]
     asked = []
 
-    def meanings(words):
+    def meanings(words, _rows):
         asked.append(len(words))
         vectors = np.array([[w[0] == "a", w[0] == "b", w[0] == "x"] for w in words], dtype=np.float32)
         return [None, Meanings(vectors, "first letters")]

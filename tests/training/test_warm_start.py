@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from rankae.data.glove import Meanings
-from rankae.training.warm_start import honest_precision, label_codes, warm_start
+from rankae.training.warm_start import honest_precision, warm_start
 
 
 @pytest.fixture
@@ -12,30 +12,6 @@ def problem():
     rows = sp.random(120, 40, density=0.2, random_state=1, format="csr", dtype=np.float32)
     labels = sp.csr_matrix((rng.random((120, 12)) < 0.2).astype(np.float32))
     return rows, labels
-
-
-def test_label_codes_span_the_leading_singular_vectors(problem):
-    _, labels = problem
-    found = label_codes(labels, 12)
-    _, _, exact = np.linalg.svd(labels.toarray())
-    np.testing.assert_allclose(np.abs(np.sum(found * exact.T, axis=0)), 1, atol=1e-3)
-
-
-def test_label_codes_of_many_labels_are_the_leading_singular_vectors():
-    rng = np.random.default_rng(0)
-    frequency = np.full(1500, 0.004)
-    frequency[:5] = 0.8, 0.6, 0.45, 0.3, 0.2
-    labels = sp.csr_matrix((rng.random((400, 1500)) < frequency).astype(np.float32))
-    found = label_codes(labels, 40, iterations=8)
-    np.testing.assert_allclose(found.T @ found, np.eye(40), atol=1e-4)
-    exact = np.linalg.svd(labels.toarray())[2][:5].T
-    np.testing.assert_allclose(np.linalg.norm(found.T @ exact, axis=0), 1, atol=1e-2)
-
-
-def test_label_codes_survive_labels_that_say_the_same():
-    labels = sp.csr_matrix(np.repeat(np.eye(3, dtype=np.float32)[[0, 1, 2, 0, 1]], 400, axis=1))
-    found = label_codes(labels, 5)
-    assert np.isfinite(found).all()
 
 
 def test_codes_of_a_held_out_fold_are_what_a_fit_without_the_fold_says(problem):

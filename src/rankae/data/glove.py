@@ -19,8 +19,8 @@ MOST_DIMENSIONS = 4096
 class Meanings:
     """What words mean: words that mean alike have vectors that point the same way.
 
-    vectors : words x dimensions, float32, of length 1, or 0 where the file lacks the word.
-    source : the file, and how many words it knows.
+    vectors : words x dimensions, float32; of one source each has length 1, or 0 where the source lacks the word.
+    source : where they come from, such as a file and how many words it knows.
     """
 
     vectors: np.ndarray

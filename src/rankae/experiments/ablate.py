@@ -25,12 +25,12 @@ ADDITIONS = [
     Contender("without channel attention", "rank-ae", {"attention": False}),
     Contender("without rankers", "rank-ae", {"rankers": False}),
     Contender("without neighbours", "rank-ae", {"neighbours": False}),
+    Contender("without meanings of words", "rank-ae", {"word_vectors": "none"}),
 ]
 TEXT_ADDITIONS = [
     Contender("without word pairs", "rank-ae", {"ngrams": [1, 1]}),
     Contender("without titles", "rank-ae", {"title": 0}),
     Contender("without pieces of words", "rank-ae", {"pieces": False}),
-    Contender("without GloVe", "rank-ae", {"word_vectors": "none"}),
 ]
 # How the default's line about an addition begins where it does without; no line says the same.
 DOES_WITHOUT = {

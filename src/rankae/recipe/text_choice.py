@@ -22,6 +22,8 @@ from rankae.metrics import standard_error
 from rankae.recipe.trusted import Trusted, trusted_precision
 from rankae.training.warm_start import honest_precision
 
+CandidateMeanings = Callable[[Sequence[str], sp.csr_matrix], Sequence[Meanings | None]]
+
 # Bytes that the table of word vectors may take, 400 float32 a word: it bounds the vocabulary of n-grams.
 _MOST_TABLE_BYTES = 2**29
 MOST_FEATURES = _MOST_TABLE_BYTES // (4 * 400)
@@ -34,7 +36,7 @@ _GAIN_OF_PIECES = 0.5
 class TextCandidates:
     """What may be chosen: n-grams, the weight of titles, and pieces (see `TextFeatures`); one of each is no choice.
 
-    meanings : what the start may take for the meanings of some words; trusted rows ask for it.
+    meanings : what the start may take for the meanings of words, given their names and the rows; trusted rows ask.
     """
 
     ngrams: Sequence[tuple[int, int]] = ((1, 1), (1, 2))
@@ -42,7 +44,7 @@ class TextCandidates:
     pieces: Sequence[bool] = (False,)
     min_df: int = 2
     max_features: int | None = None
-    meanings: Callable[[Sequence[str]], Sequence[Meanings | None]] = lambda words: (None,)
+    meanings: CandidateMeanings = lambda words, rows: (None,)
 
 
 def choose_text(
@@ -110,7 +112,7 @@ class _Comparison:
         labels: sp.csr_matrix,
         seed: int,
         trusted: tuple[Sequence[str], sp.csr_matrix] | None,
-        meanings: Callable[[Sequence[str]], Sequence[Meanings | None]],
+        meanings: CandidateMeanings,
     ) -> None:
         self.labels, self.seed, self.trusted, self.meanings = labels, seed, trusted, meanings
         self._judged: np.ndarray | None = None
@@ -125,7 +127,7 @@ class _Comparison:
         if self._judged is None:
             self._judged = witnesses.novel(rows)
         witnesses = witnesses.taken(self._judged)
-        known = self.meanings(text.spelled())
+        known = self.meanings(text.spelled(), rows)
         found = [trusted_precision(rows, self.labels, witnesses, seed=self.seed, meanings=own) for own in known]
         return max(found, key=np.mean)
 

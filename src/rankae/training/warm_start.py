@@ -34,11 +34,11 @@ from rankae.metrics import row_merits
 from rankae.network.kernels.sparse_product import sparse_product
 from rankae.network.top_k import top_k
 from rankae.training.conjugate_gradients import RidgeSolver
+from rankae.training.singular_vectors import leading_vectors
 
 _PROBES = 24
 _MOST_LEVERAGE = 0.98  # beyond it the correction divides by less than the noise of the estimate
 _MEANING = 0.5  # a; between a quarter and 1 it makes little difference
-_FEW_LABELS = 1000  # up to here the exact eigenvectors of their co-occurrence cost less than iterations
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def warm_start(
         P = _MEANING * meanings.vectors
         rows = sp.hstack([rows, sp.csr_matrix(sparse_product(rows, P))], format="csr")
     probes = np.random.default_rng(seed).choice(np.array([-1, 1], np.float32), (rows.shape[0], _PROBES))
-    label_table = label_codes(labels, code_size, seed)
+    label_table = leading_vectors(labels, code_size, seed)
     # A V of as many columns as labels gives the same scores whatever it has seen; one that has seen all rows but a
     # seventh hardly differs. Where folds cover every row, rows are few, and V would remember theirs.
     one_table = label_table.shape[1] == labels.shape[1] or len(folds) == 1
@@ -91,7 +91,7 @@ def warm_start(
     before = label_table
     for fold in folds:
         rest = np.setdiff1d(np.arange(rows.shape[0]), fold)
-        own = label_table if one_table else label_codes(labels[rest], code_size, seed)
+        own = label_table if one_table else leading_vectors(labels[rest], code_size, seed)
         codes = sparse_product(labels, own)
         start = None if solution is None else _turned(solution, before, own)
         solution, before = RidgeSolver(rows[rest], ridge).solve(np.hstack([codes, probes])[rest], start), own
@@ -148,35 +148,3 @@ def honest_precision(
         columns = top_k(start.honest_codes[judged], start.label_table, None, 5)[0]
         found[ridge] = row_merits(columns, labels[judged])
     return found
-
-
-def label_codes(labels: sp.csr_matrix, code_size: int, seed: int = 0, iterations: int = 3) -> np.ndarray:
-    """The leading right singular vectors of the label matrix, [L, h], by randomised subspace iteration."""
-    size = min(code_size, *labels.shape)
-    width = min(size + 16, *labels.shape)
-    transposed = labels.T.tocsr()
-    if labels.shape[1] <= _FEW_LABELS:
-        together = (transposed @ labels).toarray().astype(np.float64)
-        return np.ascontiguousarray(np.linalg.eigh(together)[1][:, ::-1][:, :size], dtype=np.float32)
-    basis = np.random.default_rng(seed).standard_normal((labels.shape[1], width), dtype=np.float32)
-    for _ in range(iterations):
-        basis = _orthonormal(sparse_product(transposed, sparse_product(labels, basis)))
-    image = sparse_product(labels, basis)
-    _, rotation = np.linalg.eigh(image.T @ image)
-    return np.ascontiguousarray(basis @ rotation[:, ::-1][:, :size])
-
-
-def _orthonormal(columns: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of the columns: two rounds of Cholesky's QR, which is all matrix products.
-
-    The first round is shifted, so that it survives columns that are nearly dependent; the second one sets it right.
-    """
-    for shift in (1e-6, 0.0):
-        gram = (columns.T @ columns).astype(np.float64)
-        gram[np.diag_indices_from(gram)] += shift * np.trace(gram) / len(gram) + np.finfo(np.float32).tiny
-        try:
-            triangle = np.linalg.cholesky(gram)
-        except np.linalg.LinAlgError:  # dependent columns after all, as in data with fewer distinct rows than codes
-            return np.linalg.qr(columns)[0]
-        columns = columns @ np.linalg.inv(triangle).T.astype(np.float32)
-    return columns

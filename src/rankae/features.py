@@ -140,17 +140,26 @@ class ChosenFeatures(LabelRanker):
         return None if self.text_ is None else self.text_.spelled()
 
     def _candidate_meanings(self, words: Sequence[str] | None, rows: sp.csr_matrix) -> list[Meanings | None]:
-        """What the recipe may take for the meanings of words: what the user set, or nothing and all that there is."""
-        is_open = self.word_vectors is None
-        if self._asked_for(_NONE) or (is_open and (self._effort != "full" or is_dense(rows))):
+        """What the recipe may take for the meanings of words: what the user set, or nothing and what there is.
+
+        GloVe's vectors and what the rows themselves tell are level where labels are clean, so that one will do. Where
+        they are not, both together are better than either.
+        """
+        if self._asked_for(_NONE):
             return [None]
-        path = self.word_vectors
-        if is_open and words is not None:
-            path = find_glove()
-        found = own_meanings(rows, self._seed)
-        if path is not None and not self._asked_for(_OWN):
-            found = side_by_side(word_meanings(_looked_up(words), path), found)
-        return [None, found] if is_open else [found]
+        if self._asked_for(_OWN):
+            return [own_meanings(rows, self._seed)]
+        if self.word_vectors is not None:
+            return [word_meanings(_looked_up(words), self.word_vectors)]
+        if self._effort != "full" or is_dense(rows):
+            return [None]
+        glove = None if words is None else find_glove()
+        if glove is None:
+            return [None, own_meanings(rows, self._seed)]
+        found = word_meanings(_looked_up(words), glove)
+        if self._trusted_given is not None:
+            found = side_by_side(found, own_meanings(rows, self._seed))
+        return [None, found]
 
     def _scaling_arrays(self) -> dict[str, np.ndarray]:
         """For the model file."""

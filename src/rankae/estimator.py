@@ -54,9 +54,9 @@ class RankAE(ChosenFeatures):
         warmup, word_dropout, patience : of the paper's network, see `rankae.training.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
     word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file that tells what words mean, "own" for what
-        the rows themselves tell of that, or "none". By default `glove/*.txt*` is looked for where data sets live. The
-        recipe uses such a file, or else what the rows tell, with trusted rows both, where that helps; the preset
-        "paper" starts from a file whose vectors have the size of its own.
+        the rows themselves tell of that, or "none". By default `glove/*.txt*` is looked for where data sets live; the
+        recipe uses what it finds, and with trusted rows what the rows tell, where that helps. The preset "paper" starts
+        from the file where it has the size of a word vector.
     ngrams, title, pieces, min_df, max_features : of raw text, see `TextFeatures`; by default evidence chooses the
         first three.
     scale : of dense features; "centre" for a mean of 0, "standard" for a deviation of 1 as well, False for neither; by

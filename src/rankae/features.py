@@ -142,8 +142,8 @@ class ChosenFeatures(LabelRanker):
     def _candidate_meanings(self, words: Sequence[str] | None, rows: sp.csr_matrix) -> list[Meanings | None]:
         """What the recipe may take for the meanings of words: what the user set, or nothing and what there is.
 
-        GloVe's vectors and what the rows themselves tell are level where labels are clean, so that one will do. Where
-        they are not, both together are better than either.
+        What the rows themselves tell is trusted rows' to judge: leave-one-out scores overrate it, for the row that is
+        left out has had its say.
         """
         if self._asked_for(_NONE):
             return [None]
@@ -151,15 +151,13 @@ class ChosenFeatures(LabelRanker):
             return [own_meanings(rows, self._seed)]
         if self.word_vectors is not None:
             return [word_meanings(_looked_up(words), self.word_vectors)]
-        if self._effort != "full" or is_dense(rows):
+        if self._effort != "full":
             return [None]
-        glove = None if words is None else find_glove()
-        if glove is None:
-            return [None, own_meanings(rows, self._seed)]
-        found = word_meanings(_looked_up(words), glove)
-        if self._trusted_given is not None:
-            found = side_by_side(found, own_meanings(rows, self._seed))
-        return [None, found]
+        file = None if words is None else find_glove()
+        found = [] if file is None else [word_meanings(_looked_up(words), file)]
+        if self._trusted_given is not None and not is_dense(rows):
+            found.append(own_meanings(rows, self._seed))
+        return [None, side_by_side(*found)] if found else [None]
 
     def _scaling_arrays(self) -> dict[str, np.ndarray]:
         """For the model file."""

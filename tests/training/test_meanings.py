@@ -68,6 +68,15 @@ def test_the_user_may_ask_for_them_or_for_none():
         RankAE("paper", word_vectors="own").fit(texts, labels)
 
 
+def test_trusted_rows_may_choose_them(rows, monkeypatch):
+    monkeypatch.setattr("rankae.features.find_glove", lambda: None)
+    labels = np.eye(TOPICS)[rows[:, :WORDS].toarray().argmax(1) % TOPICS]
+    check = rows[300:], labels[300:]
+    model = RankAE(network=0).fit(rows[:300], labels[:300], trusted=check)
+    assert "with; " in model.choices_["word_vectors"]
+    assert "word_vectors" not in RankAE(network=0).fit(rows[:300], labels[:300]).choices_
+
+
 def test_they_help_where_labels_of_film_plots_are_missing(real_data):
     films = load_dataset(real_data("tmdb-plots"), "train").take(slice(5000))
     rows = TextFeatures().fit_transform(films.texts)

@@ -24,6 +24,6 @@ def own_meanings(rows: sp.csr_matrix, seed: int = 0) -> Meanings:
     return Meanings(vectors, f"{vectors.shape[1]} directions of the rows themselves")
 
 
-def side_by_side(first: Meanings, second: Meanings) -> Meanings:
-    """Both: words are alike as far as either says so."""
-    return Meanings(np.hstack([first.vectors, second.vectors]), f"{first.source}, and {second.source}")
+def side_by_side(*sources: Meanings) -> Meanings:
+    """All of them: words are alike as far as any says so."""
+    return Meanings(np.hstack([own.vectors for own in sources]), ", and ".join(own.source for own in sources))

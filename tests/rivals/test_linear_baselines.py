@@ -39,7 +39,7 @@ def test_the_chain_is_that_of_scikit_learn(data) -> None:
     np.testing.assert_allclose(ours, chain.decision_function(normalize(rows)), rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["one-vs-rest", "classifier-chain"])
+@pytest.mark.parametrize("name", ["one-vs-rest", "classifier-chain", "br"])
 def test_more_labels_than_documented_are_refused_with_a_way_out(name: str, data) -> None:
     with pytest.raises(DataError, match=f"{name} .*up to 4 .*not 5: use .*or raise label_limit"):
         rivals.create(name, label_limit=4).fit(*data)

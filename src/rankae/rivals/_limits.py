@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankae.base import LabelRanker
-from rankae.errors import RankaeError
+from rankae.errors import DataError, RankaeError
 
 
 def at_least(model: LabelRanker, **limits: float) -> None:
@@ -22,3 +22,12 @@ def above(model: LabelRanker, **limits: float) -> None:
         value = getattr(model, name)
         if not (isinstance(value, int | float | np.number) and value > limit):
             raise RankaeError(f"{model.method}: {name} must be above {limit}, but it is {value!r}")
+
+
+def few_enough_labels(model: LabelRanker, n_labels: int, limit: int, habit: str) -> None:
+    """Refuse more labels than the model's `label_limit`; `habit` says what makes labels expensive."""
+    if n_labels > limit:
+        raise DataError(
+            f"{model.method} {habit} and takes up to {limit} labels, not {n_labels}: use parabel or rank-ae, "
+            "or raise label_limit"
+        )

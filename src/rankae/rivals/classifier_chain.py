@@ -12,8 +12,8 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
 from rankae.base import LabelRanker
-from rankae.errors import DataError
 from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
+from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._ranked import Ranked, rank_in_blocks
 
 ROWS_AT_ONCE = 1024
@@ -41,11 +41,7 @@ class ClassifierChain(LabelRanker):
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         n_rows, n_labels = labels.shape
-        if n_labels > self.label_limit:
-            raise DataError(
-                f"classifier-chain learns labels one after another and takes up to {self.label_limit} of them, not "
-                f"{n_labels}: use one-vs-rest, parabel or rank-ae, or raise label_limit"
-            )
+        few_enough_labels(self, n_labels, self.label_limit, "learns labels one after another")
         counts = np.bincount(labels.indices, minlength=n_labels)
         learnable = np.flatnonzero((counts > 0) & (counts < n_rows))
         # A label on no row, or on every row, has nothing to separate: it keeps one score and stays out of the chain.

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from rankae.base import LabelRanker
 from rankae.errors import DataError
+from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._packed_folder import pack, unpack
 from rankae.rivals._ranked import Ranked, rank_pairs
 
@@ -103,7 +104,12 @@ class PLT(_NapkinXC):
 
 
 class BR(_NapkinXC):
-    """One logistic classifier a label, on every row; see `_NapkinXC`."""
+    """One logistic classifier a label, on every row. See `_NapkinXC` for the rest.
+
+    Parameters
+    ----------
+    label_limit : most labels accepted; tens of thousands would take hours.
+    """
 
     method = "br"
     napkin_class = models.BR
@@ -113,6 +119,7 @@ class BR(_NapkinXC):
         liblinear_c: float = 10.0,
         liblinear_eps: float = 0.1,
         weights_threshold: float = 0.1,
+        label_limit: int = 5000,
         n_jobs: int = 1,
         random_state: Any = None,
     ) -> None:
@@ -121,6 +128,11 @@ class BR(_NapkinXC):
         self.weights_threshold = weights_threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.label_limit = label_limit
+
+    def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
+        few_enough_labels(self, labels.shape[1], self.label_limit, "trains on every row for each label")
+        super()._fit(rows, labels)
 
 
 def seed_c_library(seed: int) -> None:

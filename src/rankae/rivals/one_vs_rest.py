@@ -11,9 +11,9 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
 from rankae.base import LabelRanker
-from rankae.errors import DataError
 from rankae.progress import track
 from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
+from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._ranked import Ranked, rank_in_blocks
 
 
@@ -43,11 +43,7 @@ class OneVsRest(LabelRanker):
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         n_rows, n_labels = labels.shape
-        if n_labels > self.label_limit:
-            raise DataError(
-                f"one-vs-rest trains on every row for each label and takes up to {self.label_limit} labels, not "
-                f"{n_labels}: use parabel or rank-ae, or raise label_limit"
-            )
+        few_enough_labels(self, n_labels, self.label_limit, "trains on every row for each label")
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         rows = normalize(rows)
         by_label = labels.tocsc()

@@ -51,6 +51,25 @@ def test_rank_ae_tells_its_choices_and_its_history(rankae, data, tmp_path):
     assert "<polyline" in (tmp_path / "r.html").read_text()
 
 
+def test_checked_rows_make_the_choices(rankae, data, tmp_path):
+    lines = (data / "test.jsonl").read_text().splitlines() * 2
+    unheard_of = json.dumps({"text": "a row", "labels": ["of a label that no training row has"]})
+    (tmp_path / "checked.jsonl").write_text("\n".join([*lines, unheard_of]))
+    how = "train", data, "--model", tmp_path / "m", "--trusted", tmp_path / "checked.jsonl"
+    ended = rankae(*how, "--set", "network=0", "--json")
+    assert (ended.code, ended.err) == (0, "")
+    told = json.loads(ended.out)
+    assert (told["rows"], told["trusted_rows"], told["labels"]) == (80, 41, 10)
+    assert "trusted rows)" in told["choices"]["ridge"]
+    refused = rankae(*how, "--method", "knn")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "knn makes no use of trusted rows" in refused.err
+    (tmp_path / "features.txt").write_text("1 3 10\n0 0:1\n")
+    refused = rankae(*how[:-1], tmp_path / "features.txt")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "both be texts, or both be features" in refused.err
+
+
 def test_ctrl_c_keeps_the_checkpoint_and_resume_ends_as_if_nothing_had_happened(rankae, data, tmp_path, monkeypatch):
     from rankae.training import joint
 

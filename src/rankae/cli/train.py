@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_module
 import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,6 +53,10 @@ def train(
     validation: Annotated[
         bool, typer.Option("--validation", help="First measure on a held-out fifth, then train on everything.")
     ] = False,
+    trusted: Annotated[
+        str | None,
+        typer.Option(metavar="DATA", help="Checked rows: where labels are noisy, they choose."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint of a stopped training.")] = False,
     report: Annotated[Path | None, typer.Option(help="Write a page about the training to this HTML file.")] = None,
@@ -80,10 +85,15 @@ def train(
     options = given(text_column=text_column, label_column=label_column, label_separator=label_separator)
     rows = load_dataset(data, "train", format=format, **options)
     facts: dict[str, Any] = {"seed": seed}
+    checked = None
+    if trusted is not None:
+        _check_use_of_trusted(method)
+        checked = _in_columns_of(rows, load_dataset(trusted, "train", format=format, **options))
+        facts["trusted_rows"] = len(checked)
     try:
         if validation:
-            facts["held_out"] = _held_out_measures(new_ranker(method, parameters, usual), rows, seed)
-        facts = fit_and_save(ranker, rows, model, **facts)
+            facts["held_out"] = _held_out_measures(new_ranker(method, parameters, usual), rows, checked, seed)
+        facts = fit_and_save(ranker, rows, model, checked, **facts)
     except KeyboardInterrupt:
         typer.echo(_how_to_go_on(checkpoint, context.obj), err=True)
         raise typer.Exit(INTERRUPTED) from None
@@ -108,13 +118,33 @@ def _check_checkpoint(method: str, ranker: LabelRanker, checkpoint: Path, resume
         raise RankaeError(f"{checkpoint} holds a stopped training: go on with --resume, or delete it to start anew")
 
 
-def _held_out_measures(ranker: LabelRanker, rows: Dataset, seed: int) -> dict[str, float | int]:
+def _check_use_of_trusted(method: str) -> None:
+    from rankae.rivals import METHODS
+
+    if not METHODS[method].trusted_choose:
+        able = ", ".join(name for name, known in METHODS.items() if known.trusted_choose)
+        raise RankaeError(f"{method} makes no use of trusted rows; leave out --trusted, or choose one of {able}")
+
+
+def _in_columns_of(rows: Dataset, others: Dataset) -> Dataset:
+    """Other rows with the label and feature columns of `rows`; labels that `rows` lack cannot be learnt, and go."""
+    if (rows.texts is None) != (others.texts is None):
+        raise RankaeError("the rows of DATA and of --trusted must both be texts, or both be features")
+    names = rows.label_names if rows.label_names is not None else range(rows.n_labels)
+    aligned = others.aligned_to(names).with_features(rows.n_features)
+    return replace(aligned, labels=aligned.labels[:, : rows.n_labels], label_names=rows.label_names)
+
+
+def _held_out_measures(
+    ranker: LabelRanker, rows: Dataset, trusted: Dataset | None, seed: int
+) -> dict[str, float | int]:
     """Measures of a model that has not seen a fifth of the rows, on that fifth."""
+    from rankae.cli.fitting import fit
     from rankae.cli.measuring import measure
     from rankae.data import split_rows
 
     learn, check = split_rows(len(rows), HELD_OUT, seed)
-    return measure(ranker.fit_dataset(rows.take(learn)), rows.take(check))
+    return measure(fit(ranker, rows.take(learn), trusted), rows.take(check))
 
 
 def _how_to_go_on(checkpoint: Path, arguments: list[str] | None) -> str:

@@ -82,12 +82,13 @@ def train(
     usual: dict[str, Any] = {"random_state": seed, "threads": threads}
     ranker = new_ranker(method, parameters, usual | {"checkpoint": str(checkpoint), "resume": resume})
     _check_checkpoint(method, ranker, checkpoint, resume)
+    if trusted is not None:
+        _check_use_of_trusted(method)
     options = given(text_column=text_column, label_column=label_column, label_separator=label_separator)
     rows = load_dataset(data, "train", format=format, **options)
     facts: dict[str, Any] = {"seed": seed}
     checked = None
     if trusted is not None:
-        _check_use_of_trusted(method)
         checked = _in_columns_of(rows, load_dataset(trusted, "train", format=format, **options))
         facts["trusted_rows"] = len(checked)
     try:

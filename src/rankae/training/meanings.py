@@ -17,7 +17,7 @@ _DIRECTIONS = 100  # 200 and 300 were level with it on tmdb-plots
 
 
 def own_meanings(rows: sp.csr_matrix, seed: int = 0) -> Meanings:
-    """The meanings that rows x words tell; all 0 where there is but one direction."""
+    """The meanings that rows x words tell; of no dimension where the rows differ in none."""
     vectors = leading_vectors(rows, _DIRECTIONS + 1, seed)[:, 1:]
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)

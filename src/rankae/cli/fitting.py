@@ -24,20 +24,17 @@ def new_ranker(method: str, parameters: dict[str, Any], usual: dict[str, Any]) -
     return create(method, **{name: value for name, value in usual.items() if name in known} | parameters)
 
 
-def fit(ranker: LabelRanker, data: Dataset, trusted: Dataset | None) -> LabelRanker:
-    """`ranker`, fitted; not every method knows what trusted rows are."""
-    return ranker.fit_dataset(data) if trusted is None else ranker.fit_dataset(data, trusted=trusted)  # type: ignore[call-arg]
-
-
 def fit_and_save(
-    ranker: LabelRanker, data: Dataset, place: Path, trusted: Dataset | None = None, **facts: Any
+    ranker: LabelRanker, data: Dataset, place: Path, checked: dict[str, Dataset] | None = None, **facts: Any
 ) -> dict[str, Any]:
     """Fit `ranker` on `data` and write its folder, with figures of every epoch in history.jsonl.
+
+    checked : `trusted` rows, for a method that has a use for them.
 
     Returns what is known of the training, which model.json keeps as its facts.
     """
     began = perf_counter()
-    fit(ranker, data, trusted)
+    ranker.fit_dataset(data, **checked or {})
     facts = {
         "method": ranker.method,
         "data": data.name,

@@ -87,10 +87,10 @@ def train(
     options = given(text_column=text_column, label_column=label_column, label_separator=label_separator)
     rows = load_dataset(data, "train", format=format, **options)
     facts: dict[str, Any] = {"seed": seed}
-    checked = None
+    checked: dict[str, Dataset] = {}
     if trusted is not None:
-        checked = _in_columns_of(rows, load_dataset(trusted, "train", format=format, **options))
-        facts["trusted_rows"] = len(checked)
+        checked["trusted"] = _in_columns_of(rows, load_dataset(trusted, "train", format=format, **options))
+        facts["trusted_rows"] = len(checked["trusted"])
     try:
         if validation:
             facts["held_out"] = _held_out_measures(new_ranker(method, parameters, usual), rows, checked, seed)
@@ -137,15 +137,14 @@ def _in_columns_of(rows: Dataset, others: Dataset) -> Dataset:
 
 
 def _held_out_measures(
-    ranker: LabelRanker, rows: Dataset, trusted: Dataset | None, seed: int
+    ranker: LabelRanker, rows: Dataset, checked: dict[str, Dataset], seed: int
 ) -> dict[str, float | int]:
     """Measures of a model that has not seen a fifth of the rows, on that fifth."""
-    from rankae.cli.fitting import fit
     from rankae.cli.measuring import measure
     from rankae.data import split_rows
 
     learn, check = split_rows(len(rows), HELD_OUT, seed)
-    return measure(fit(ranker, rows.take(learn), trusted), rows.take(check))
+    return measure(ranker.fit_dataset(rows.take(learn), **checked), rows.take(check))
 
 
 def _how_to_go_on(checkpoint: Path, arguments: list[str] | None) -> str:

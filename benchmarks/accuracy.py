@@ -17,18 +17,19 @@ from measuring.pages import put_between
 from rankae.experiments.compare import write_files, write_report
 from rankae.experiments.plan import Contender, Running, Series, finished_series, run_series
 from rankae.experiments.summary import Summary, summarise
-from rankae.experiments.svg import Line, bar_chart
-from rankae.experiments.tables import cost_grid, score_grid, to_markdown
+from rankae.experiments.tables import cost_grid, score_grid
+from rankae.report.grids import to_markdown
+from rankae.report.svg import Line, bar_chart
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 DATA = ["delicious", "bibtex", "eurlex57k-bow", "eurlex57k", "debtags", "debdeps", "tmdb-plots"]
 ALONE = {"tuning": False, "network": 0, "neighbours": False, "rankers": False, "choose": False}
 TEXTS = {"eurlex57k", "debtags", "debdeps", "tmdb-plots"}
-# Of text alone: what Rank-AE has without GloVe, without any meanings of words, without titles and pieces, and Parabel
+# Of text alone: what Rank-AE has without GloVe, without any embeddings of words, without titles and pieces, and Parabel
 # with the features that Rank-AE may choose.
 OF_TEXT = [
     Contender("rank-ae, no GloVe", "rank-ae", {"word_vectors": "own"}),
-    Contender("rank-ae, no meanings", "rank-ae", {"word_vectors": "none"}),
+    Contender("rank-ae, no embeddings", "rank-ae", {"word_vectors": "none"}),
     Contender("rank-ae, no titles", "rank-ae", {"title": 0}),
     Contender("rank-ae, no pieces", "rank-ae", {"pieces": False}),
     Contender("parabel, titles", "parabel", {"title": 0.5}),

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rankae import rivals
 from rankae.experiments.compare import write_files
 from rankae.experiments.measure import train_and_test
-from rankae.experiments.tables import Grid, to_markdown
+from rankae.methods import registry
 from rankae.metrics import evaluate
+from rankae.report.grids import Grid, to_markdown
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 KS = (1, 3, 5)
@@ -50,7 +50,7 @@ def main() -> None:
 def measured(data: str, rows: int, method: str, draw: int) -> dict[str, float]:
     train, test = train_and_test(data)
     few = np.sort(np.random.default_rng(draw).permutation(len(train))[:rows])
-    model = rivals.seeded(rivals.create(method), draw).fit_dataset(train.take(few))
+    model = registry.seeded(registry.create(method), draw).fit_dataset(train.take(few))
     scores = evaluate(model.top_columns(test.rows, max(KS))[0], test.labels, KS)
     return {f"P@{k}": scores[f"P@{k}"] for k in KS}
 

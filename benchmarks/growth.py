@@ -106,10 +106,10 @@ def _cost(folder: Path, shortlist: int, steps: int, threads: int) -> dict[str, f
     import torch
 
     from rankae.experiments.measure import peak_megabytes
-    from rankae.network.initial import initialise
-    from rankae.network.rank_network import RankNetwork
-    from rankae.training.joint import JointTraining
-    from rankae.training.settings import JointSettings
+    from rankae.paper.initial import initialise
+    from rankae.paper.joint import JointTraining
+    from rankae.paper.rank_network import RankNetwork
+    from rankae.paper.settings import JointSettings
 
     torch.set_num_threads(threads)
     data = Matrices.read(folder)
@@ -180,7 +180,7 @@ def _accuracy(folder: Path, shortlist: int, epochs: int, seed: int) -> dict[str,
 
 def _write(facts: dict[str, Any], folder: Path) -> str:
     from rankae.experiments.compare import write_files
-    from rankae.experiments.svg import Line, line_chart, stacked
+    from rankae.report.svg import Line, line_chart, stacked
 
     def lines(figure: str, scale: float = 1.0) -> list[Line]:
         drawn = []

@@ -22,13 +22,13 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from rankae.losses import ranking_loss
-from rankae.losses.fused_ranking import fused_ranking_loss
-from rankae.network.bags import Bags
-from rankae.network.kernels import fused, reference, take_rows
-from rankae.network.kernels.sparse_product import sparse_product
-from rankae.network.top_k import top_k
-from rankae.training.optimizer import RowAdam
+from rankae.numerics.sparse_product import sparse_product
+from rankae.numerics.top_k import top_k
+from rankae.paper.bags import Bags
+from rankae.paper.kernels import fused, reference, take_rows
+from rankae.paper.losses import ranking_loss
+from rankae.paper.losses.fused_ranking import fused_ranking_loss
+from rankae.paper.optimizer import RowAdam
 
 ROWS, WORDS, LENGTH, C, SQUEEZED = 256, 20_000, 234, 100, 25  # 60k tokens
 LABELS, CODE, POSITIVES = 36_000, 200, 6

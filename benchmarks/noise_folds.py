@@ -24,11 +24,10 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from noise import EXPERIMENTS, RESULTS
-from rankae import rivals
 from rankae.cli.experiment_options import rates as read_rates
 from rankae.data import load_dataset
 from rankae.data.dataset import Dataset
-from rankae.data.near_copies import novel_rows
+from rankae.data.near_duplicates import novel_rows
 from rankae.data.noise import noisy_labels
 from rankae.data.text import TextFeatures
 from rankae.data.writing import written
@@ -37,8 +36,9 @@ from rankae.experiments.cells import Cell, Store, data_name
 from rankae.experiments.compare import write_files
 from rankae.experiments.differences import paired_bootstrap
 from rankae.experiments.measure import fit_and_check
-from rankae.experiments.tables import Grid, to_markdown
+from rankae.methods import registry
 from rankae.metrics import judge
+from rankae.report.grids import Grid, to_markdown
 
 KS = (1, 3, 5)
 UNTRUSTING = "-untrusting"
@@ -61,7 +61,7 @@ def main() -> None:
             measure_all(chosen.out, data, methods, chosen.kind, rates, chosen.folds)
         grids += tables(chosen.out, data, methods, chosen.kind, rates, chosen.folds)
     note = (
-        "Every row of both splits is a test row once, unless it has a near copy among the training rows. Points lost "
+        "Every row of both splits is a test row once, unless it has a near-duplicate in training. Points lost "
         "against no noise, the least in bold; in brackets the 95 % interval of what a method loses more than that one "
         "(paired bootstrap over rows). An untrusting method does not see the clean rows, which otherwise choose its "
         "parameters. By `benchmarks/noise_folds.py`."
@@ -110,15 +110,15 @@ def measured(
     if method.endswith(UNTRUSTING):
         method, clean, chosen = method.removesuffix(UNTRUSTING), {}, {}
     else:
-        clean = {"trusted": check} if rivals.METHODS[method].trusted_choose else {}
+        clean = {"trusted": check} if registry.METHODS[method].trusted_choose else {}
         chosen = parameters(data, method, kind, rate)
-    model = rivals.seeded(rivals.create(method, **chosen), fold)
+    model = registry.seeded(registry.create(method, **chosen), fold)
     found = judge(model.fit_dataset(learn, **clean).top_columns(test.rows, max(KS))[0], test.labels)
     return {f"P@{k}": (100 * found.precision(k)).astype(np.float16) for k in KS}
 
 
 def judged(train: Dataset, test: Dataset) -> np.ndarray:
-    """Places of the test rows without a near copy among the training rows."""
+    """Places of the test rows without a near-duplicate among the training rows."""
     if train.texts is None or test.texts is None:
         return novel_rows(normalize(test.features), among=normalize(train.features))
     words = TextFeatures()
@@ -128,7 +128,7 @@ def judged(train: Dataset, test: Dataset) -> np.ndarray:
 
 def parameters(data: str, method: str, kind: str, rate: float) -> dict[str, Any]:
     """What a search has found, or nothing: for a method that chooses by itself, and for data without an experiment."""
-    if data not in EXPERIMENTS or rivals.METHODS[method].trusted_choose == "parameters":
+    if data not in EXPERIMENTS or registry.METHODS[method].trusted_choose == "parameters":
         return {}
     search = Cell(data, method, noise=(kind, rate), trials=EXPERIMENTS[data].trials)
     found = Store(RESULTS / "cells").find(search)

@@ -13,7 +13,8 @@ from pathlib import Path
 from rankae.experiments.compare import write_files
 from rankae.experiments.plan import Contender, Running, Series, run_series
 from rankae.experiments.summary import summarise
-from rankae.experiments.tables import score_grid, to_markdown
+from rankae.experiments.tables import score_grid
+from rankae.report.grids import to_markdown
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 CHANGES = {

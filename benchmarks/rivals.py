@@ -13,15 +13,16 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from rankae import rivals
 from rankae.experiments.compare import write_files
 from rankae.experiments.plan import Contender, Running, Series, finished_series, run_series
 from rankae.experiments.summary import COSTS, Summary, summarise
-from rankae.experiments.tables import Grid, reason_grid, score_text, to_markdown
+from rankae.experiments.tables import reason_grid, score_text
+from rankae.methods import registry
+from rankae.report.grids import Grid, to_markdown
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
-BY_FEATURES = tuple(name for name in rivals.names() if rivals.METHODS[name].reads == "features")
-BY_TEXT = tuple(name for name in rivals.names() if rivals.METHODS[name].reads == "text")
+BY_FEATURES = tuple(name for name in registry.names() if registry.METHODS[name].reads == "features")
+BY_TEXT = tuple(name for name in registry.names() if registry.METHODS[name].reads == "text")
 LINEAR = ("parabel", "plt", "br")  # what a method on raw text must be set beside
 METHODS_OF: dict[str, tuple[str, ...]] = {
     "bibtex": BY_FEATURES,
@@ -72,7 +73,7 @@ clock. What each method is and why it was set so: [rivals.md](../rivals.md)."""
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names, known = list(METHODS_OF), rivals.names()
+    names, known = list(METHODS_OF), registry.names()
     options.add_argument("--data", nargs="+", choices=names, default=names, metavar="NAME")
     options.add_argument("--methods", nargs="+", choices=known, default=known, metavar="NAME")
     options.add_argument("--seeds", type=int, default=3)

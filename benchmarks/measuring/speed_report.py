@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankae.experiments.compare import write_files
-from rankae.experiments.svg import Line, bar_chart, scatter_chart, stacked
+from rankae.report.svg import Line, bar_chart, scatter_chart, stacked
 
 RIVALS = ("omikuji", "napkinxc")
 MEASURES = ("P@1", "P@3", "P@5")
@@ -19,7 +19,7 @@ Medians of {repeats} repeats, {threads} threads, every system on the same featur
 run, each training and each prediction in a process of its own. Written by `python benchmarks/speed.py`.
 
 omikuji (Parabel) and napkinXC (PLT) run with their default settings and are timed from their cheapest entry:
-omikuji's C functions on arrays at hand, without the writing and reading of its input file, its weights made dense
+omikuji's C functions on arrays at hand, without the writing and predicted of its input file, its weights made dense
 beforehand; napkinXC's calls on CSR matrices, its model loaded beforehand. rankae's times are those of `fit` and
 `top_columns`. Peak memory is the process's, with Python, libraries and data.
 

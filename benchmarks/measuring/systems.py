@@ -1,6 +1,6 @@
 """rankae, omikuji and napkinXC, each measured from its cheapest entry.
 
-omikuji: its C functions on arrays that are ready: neither writing and reading its input file nor its Python loop over
+omikuji: its C functions on arrays that are ready: neither writing and predicted its input file nor its Python loop over
 words is on the clock, its weights are made dense before, and rows are shared out among threads. napkinXC: its calls on
 CSR matrices, the model loaded before. rankae: `fit` and `top_columns`, with all that they check and prepare.
 """
@@ -76,7 +76,7 @@ class Omikuji:
             model = Model(lib.train_omikuji_model(data, Parabel().hyper_parameters(), pool))
             seconds = time.perf_counter() - read
             model.save(str(folder))
-        return {"seconds": seconds, "parts": {"reading its file (not counted)": read - began}}
+        return {"seconds": seconds, "parts": {"predicted its file (not counted)": read - began}}
 
     def answer(self, folder: Path, threads: int) -> Answer:
         from omikuji import Model, ffi, lib

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from rankae import losses as losses
     from rankae import metrics as metrics
     from rankae.data import load_dataset as load_dataset
-    from rankae.estimator import RankAE as RankAE
-    from rankae.rivals import load as load
+    from rankae.methods import load as load
+    from rankae.methods.rank_ae import RankAE as RankAE
 
 __version__ = "0.1.0"
 __all__ = ["RankAE", "load", "load_dataset", "losses", "metrics"]
 
-_HOMES = {"RankAE": "rankae.estimator", "load": "rankae.rivals", "load_dataset": "rankae.data"}
+_HOMES = {"RankAE": "rankae.methods.rank_ae", "load": "rankae.methods", "load_dataset": "rankae.data"}
 _MODULES = ("losses", "metrics")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from rankae.cli.entry import run
 from rankae.data import make_dataset, write_dataset
-from rankae.rivals import create
+from rankae.methods import create
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from rankae.report import Example, write_report
-from rankae.rivals import create
+from rankae.cli.training_page import Example, write_report
+from rankae.methods import create
 
 
 @pytest.mark.slow

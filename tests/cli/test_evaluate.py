@@ -10,7 +10,7 @@ import pytest
 from rankae import metrics
 from rankae.cli.measuring import matched, training_labels
 from rankae.data import load_dataset
-from rankae.rivals import create, load
+from rankae.methods import create, load
 
 
 def test_the_figures_are_those_of_the_metrics(rankae, data, model):

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from rankae.data import iter_batches, load_dataset
-from rankae.rivals import load
+from rankae.methods import load
 from rankae.rivals.knn import NearestRows
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from rankae.cli.settings import parse_settings
 from rankae.errors import RankaeError
+from rankae.methods import load
 from rankae.model_file import read_model
-from rankae.rivals import load
 from rankae.rivals.knn import NearestRows
 
 PAPER = ("--preset", "paper", "--set", "epochs=2", "--set", "code_size=8", "--set", "word_size=8")
@@ -71,7 +71,7 @@ def test_checked_rows_make_the_choices(rankae, data, tmp_path):
 
 
 def test_ctrl_c_keeps_the_checkpoint_and_resume_ends_as_if_nothing_had_happened(rankae, data, tmp_path, monkeypatch):
-    from rankae.training import joint
+    from rankae.paper import joint
 
     whole = rankae("train", data, "--model", tmp_path / "whole", *PAPER)
     assert whole.code == 0

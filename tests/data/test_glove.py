@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rankae.data.glove import find_glove, read_glove, starting_vectors, word_meanings
+from rankae.data.word_embeddings import find_glove, glove_embeddings, read_glove, starting_vectors
 from rankae.errors import DataError
 
 
@@ -73,6 +73,6 @@ def test_vectors_of_another_size_are_refused(tmp_path):
 
 def test_pairs_of_words_point_where_their_sum_does(tmp_path):
     (tmp_path / "glove.txt").write_text("red 3 0\nwine 0 4\n")
-    found = word_meanings(["red", "red wine", "wine list"], tmp_path / "glove.txt")
+    found = glove_embeddings(["red", "red wine", "wine list"], tmp_path / "glove.txt")
     np.testing.assert_allclose(found.vectors, [[1, 0], [0.6, 0.8], [0, 0]])
     assert found.source == "glove.txt, which knows 2 of 3 features"

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from rankae import rivals
-from rankae.estimator import RankAE
 from rankae.experiments.ablate import (
     ADDITIONS,
     DOES_WITHOUT,
@@ -17,15 +15,17 @@ from rankae.experiments.ablate import (
 )
 from rankae.experiments.plan import Outcome, Series
 from rankae.experiments.summary import Score, Summary
+from rankae.methods import registry
+from rankae.methods.rank_ae import RankAE
 
 EVERYTHING = [*PAPER, FULL, *ADDITIONS, *TEXT_ADDITIONS]
 
 
 @pytest.mark.parametrize("variant", EVERYTHING, ids=lambda v: v.name)
 def test_every_variant_is_a_model_that_differs_from_the_full_one(variant) -> None:
-    model = rivals.create(variant.method, **variant.parameters)
+    model = registry.create(variant.method, **variant.parameters)
     if variant is not FULL:
-        assert model.get_params() != rivals.create(FULL.method).get_params()
+        assert model.get_params() != registry.create(FULL.method).get_params()
 
 
 def full_that_says(**choices: str) -> Outcome:

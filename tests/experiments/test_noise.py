@@ -9,10 +9,10 @@ import pytest
 
 from rankae.cli.experiment_options import places, rates
 from rankae.errors import RankaeError
-from rankae.estimator import RankAE
 from rankae.experiments.cells import Store
 from rankae.experiments.noise import losses, noise
 from rankae.experiments.plan import Contender, Outcome, Series, contenders
+from rankae.methods.rank_ae import RankAE
 
 
 def test_curves_fall_and_every_figure_is_there(matrix: str, here, ran) -> None:

@@ -108,7 +108,7 @@ def test_oversized_json_is_refused_unread(place, monkeypatch, refused):
     monkeypatch.setattr(folder, "MOST_TABLE_BYTES", 4)
     assert "labels.json is larger" in refused(place)
     with open(place / "model.json", "r+b") as file:
-        file.truncate(2**40)  # sparse: it takes no room, but reading it would
+        file.truncate(2**40)  # sparse: it takes no room, but predicted it would
     assert "model.json is larger" in refused(place)
 
 

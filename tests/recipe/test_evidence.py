@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from rankae.components.stack import ScoredShortlist
+from rankae.numerics.shortlist import Shortlist
 from rankae.recipe.evidence import parts_to_keep
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
-from rankae.refine.model import Opinions
-from rankae.refine.shortlist import Shortlist
 
 ROWS, LABELS = 400, 12
 
@@ -25,7 +25,7 @@ def _guess(truth, noise, seed):
 def _chosen(truth, **said):
     """The parts that are kept of those that score all labels like this, whether they are combined, and the notes."""
     everything = np.tile(np.arange(LABELS, dtype=np.int32), (ROWS, 1))
-    opinions = Opinions(
+    candidates = ScoredShortlist(
         Shortlist.union([everything]),
         {name: scores.ravel().astype(np.float32) for name, scores in said.items()},
         np.tile(truth.sum(0), ROWS),
@@ -34,7 +34,7 @@ def _chosen(truth, **said):
         dict.fromkeys(said, everything),
     )
     training = Training()
-    return *parts_to_keep(opinions, sp.csr_matrix(truth), RecipeSettings(), training), training
+    return *parts_to_keep(candidates, sp.csr_matrix(truth), RecipeSettings(), training), training
 
 
 def test_a_part_that_adds_little_stays(truth):

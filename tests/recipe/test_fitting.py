@@ -32,12 +32,12 @@ def test_what_is_known_of_a_held_out_row_is_not_owed_to_its_labels():
     other[fold] = other[fold][:, ::-1]
     after = _fitted(rows, sp.csr_matrix(other), **how)
     np.testing.assert_array_equal(after.held[:50], fold)
-    own = before.opinions.shortlist.entries_of(np.arange(50))
-    np.testing.assert_allclose(after.opinions.said["code"][own], before.opinions.said["code"][own], atol=1e-4)
-    np.testing.assert_allclose(after.opinions.counts[own], before.opinions.counts[own])
+    own = before.candidates.shortlist.entries_of(np.arange(50))
+    np.testing.assert_allclose(after.candidates.said["code"][own], before.candidates.said["code"][own], atol=1e-4)
+    np.testing.assert_allclose(after.candidates.counts[own], before.candidates.counts[own])
     rest = np.setdiff1d(np.arange(250), fold)
     np.testing.assert_allclose(
-        before.opinions.counts[own].reshape(50, 60)[0], told[rest].sum(0) * 250 / 200, rtol=1e-6
+        before.candidates.counts[own].reshape(50, 60)[0], told[rest].sum(0) * 250 / 200, rtol=1e-6
     )  # as many as there would be among all rows, if they were like those that the parts have seen
 
 
@@ -45,5 +45,5 @@ def test_the_model_counts_all_rows():
     rows, told = _problem()
     parts = _fitted(rows, sp.csr_matrix(told)).parts
     np.testing.assert_array_equal(parts.label_counts, told.sum(0))
-    opinions = parts.opinions(rows[:3])
-    np.testing.assert_array_equal(opinions.counts, told.sum(0)[opinions.shortlist.columns])
+    candidates = parts.candidates(rows[:3])
+    np.testing.assert_array_equal(candidates.counts, told.sum(0)[candidates.shortlist.columns])

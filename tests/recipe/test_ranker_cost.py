@@ -3,8 +3,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
+from rankae.numerics.shortlist import Shortlist
 from rankae.recipe.ranker_cost import COSTS, choose_cost
-from rankae.refine.shortlist import Shortlist
 
 
 def chosen(wrong: float) -> tuple[float, dict[float, float]]:

@@ -3,17 +3,17 @@ import pytest
 import scipy.sparse as sp
 
 from rankae.data import load_dataset
-from rankae.data.glove import Meanings, word_meanings
 from rankae.data.text import TextFeatures
+from rankae.data.word_embeddings import WordEmbeddings, glove_embeddings
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
-from rankae.recipe.start import StartChoice, chosen_by_honest_scores
+from rankae.recipe.start import StartChoice, chosen_by_leave_one_out
 
 WORDS, TOPICS, SHARED = 300, 5, 30
 
 
 def chosen(labels: sp.csr_matrix, rows: sp.csr_matrix, candidates, **settings) -> StartChoice:
-    return chosen_by_honest_scores(rows, labels, RecipeSettings(**settings), candidates, Training())
+    return chosen_by_leave_one_out(rows, labels, RecipeSettings(**settings), candidates, Training())
 
 
 def unit(rows: np.ndarray) -> sp.csr_matrix:
@@ -33,15 +33,15 @@ def topics():
     return unit(rows), labels
 
 
-def meaning(vectors: np.ndarray) -> Meanings:
-    return Meanings(vectors.astype(np.float32), "made up")
+def meaning(vectors: np.ndarray) -> WordEmbeddings:
+    return WordEmbeddings(vectors.astype(np.float32), "made up")
 
 
 def test_meanings_are_taken_where_they_help(topics):
     rows, labels = topics
     true = meaning(np.eye(TOPICS)[np.arange(WORDS) % TOPICS] * (np.arange(WORDS) >= SHARED)[:, None])
     found = chosen(labels, rows, [None, true])
-    assert found.meanings is true
+    assert found.embeddings is true
     assert found.said["word_vectors"].startswith("made up (precision ")
 
 
@@ -49,7 +49,7 @@ def test_meanings_are_left_where_they_do_not(topics):
     rows, labels = topics
     wrong = np.random.default_rng(1).normal(size=(WORDS, 1))
     found = chosen(labels, rows, [None, meaning(np.sign(wrong))])
-    assert found.meanings is None
+    assert found.embeddings is None
     assert found.said["word_vectors"].startswith("none (precision ")
 
 
@@ -57,7 +57,7 @@ def test_what_the_user_set_is_not_chosen(topics):
     rows, labels = topics
     wrong = meaning(np.ones((WORDS, 1)))
     found = chosen(labels, rows, [wrong], ridge=7.0, noise_rounds=2)
-    assert (found.ridge, found.noise_rounds, found.meanings) == (7.0, 2, wrong)
+    assert (found.ridge, found.noise_rounds, found.embeddings) == (7.0, 2, wrong)
     assert found.said == {"word_vectors": "made up (as set)"}
 
 
@@ -74,5 +74,5 @@ def test_glove_helps_on_film_plots(real_data):
     films = load_dataset(real_data("tmdb-plots"), "train").take(slice(3000))
     text = TextFeatures()
     rows = text.fit_transform(films.texts)
-    found = chosen(films.labels, rows, [None, word_meanings(text.words, glove)])
-    assert found.meanings is not None
+    found = chosen(films.labels, rows, [None, glove_embeddings(text.words, glove)])
+    assert found.embeddings is not None

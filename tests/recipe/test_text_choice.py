@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rankae.data.glove import Meanings
+from rankae.data.word_embeddings import WordEmbeddings
 from rankae.errors import DataError
 from rankae.recipe.text_choice import TextCandidates, choose_text
 
@@ -82,15 +82,15 @@ def test_what_words_mean_is_looked_at_with_the_ngrams():
     texts = [f"{'ab'[c]}{random.integers(40)} x{random.integers(40)}" for c in columns]
     asked = []
 
-    def meanings(words, _rows):
+    def embeddings(words, _rows):
         asked.append(len(words))
         vectors = np.array([[w[0] == "a", w[0] == "b", w[0] == "x"] for w in words], dtype=np.float32)
-        return [None, Meanings(vectors, "first letters")]
+        return [None, WordEmbeddings(vectors, "first letters")]
 
     learnt = rows_of_labels([c if random.random() > 0.35 else 1 - c for c in columns[:200]])
     trusted = texts[200:], rows_of_labels(columns)[200:]
     without = choose_text(texts[:200], learnt, BOTH, 0, trusted)[2]["ngrams"]
-    said = choose_text(texts[:200], learnt, TextCandidates(meanings=meanings), 0, trusted)[2]["ngrams"]
+    said = choose_text(texts[:200], learnt, TextCandidates(embeddings=embeddings), 0, trusted)[2]["ngrams"]
     assert len(asked) == 2
     assert float(said.split("(1, 1): ")[1].split(",")[0]) > float(without.split("(1, 1): ")[1].split(",")[0])
 
@@ -112,7 +112,7 @@ def test_candidates_are_compared_on_the_same_rows():
     random = np.random.default_rng(1)
     words = [f"w{i}" for i in range(300)]
     texts, columns = [], []
-    for _ in range(100):  # each text, and the same words in another order: a near copy by words, none by pairs
+    for _ in range(100):  # each text, and the same words in another order: a near-duplicate by words, none by pairs
         own, column = random.choice(words, 12, replace=False), int(random.integers(0, 4))
         texts += [" ".join(own), " ".join(own[::-1])]
         columns += [column, column]
@@ -134,7 +134,7 @@ def test_pieces_are_read_where_they_say_the_label():
 
 
 def test_a_row_that_is_no_text_is_told_by_its_number_in_a_sample_too(monkeypatch):
-    monkeypatch.setattr("rankae.data.near_copies._ENOUGH_TO_COMPARE", 50)
+    monkeypatch.setattr("rankae.data.near_duplicates._ENOUGH_TO_COMPARE", 50)
     texts = ["red", "green"] * 100
     assert choose_text(texts, rows_of_labels([0, 1] * 100), BOTH)[1].shape[0] == 200
     with pytest.raises(DataError, match="row 150: a text was expected, not int"):

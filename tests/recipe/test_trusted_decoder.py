@@ -1,21 +1,21 @@
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.components.closed_form import ClosedForm
 from rankae.recipe.trusted import likely_counts
 from rankae.recipe.trusted_decoder import best_decoder, corrected, trusted_folds
-from rankae.refine.code import CodePart
 
 LABELS = 8
 
 
-def part_and_codes(rows: int, seed: int, wrong: float) -> tuple[CodePart, np.ndarray, sp.csr_matrix]:
+def part_and_codes(rows: int, seed: int, wrong: float) -> tuple[ClosedForm, np.ndarray, sp.csr_matrix]:
     """Labels that are a linear map of codes, and a part whose D is off by `wrong`."""
     rng = np.random.default_rng(seed)
     codes = rng.standard_normal((rows, LABELS)).astype(np.float32)
     truth = np.random.default_rng(0).standard_normal((LABELS, LABELS)).astype(np.float32)
     off = np.random.default_rng(1).standard_normal((LABELS, LABELS)).astype(np.float32)
     labels = sp.csr_matrix((codes @ truth.T > 1).astype(np.float32))
-    part = CodePart(np.eye(LABELS, dtype=np.float32), truth + wrong * off, np.zeros(LABELS, np.float32), {})
+    part = ClosedForm(np.eye(LABELS, dtype=np.float32), truth + wrong * off, np.zeros(LABELS, np.float32), {})
     return part, codes, labels
 
 
@@ -23,14 +23,14 @@ def test_a_wrong_decoder_is_put_right():
     part, codes, labels = part_and_codes(400, seed=2, wrong=3.0)
     found = best_decoder(part, codes, labels, trusted_folds(400))
     fresh, others, right = part_and_codes(400, seed=3, wrong=3.0)
-    before, after = (p.read_codes(others).propose(1)[:, 0] for p in (fresh, found.part))
+    before, after = (p.predict_codes(others).propose(1)[:, 0] for p in (fresh, found.part))
     hits = [right[np.arange(400), top].sum() for top in (before, after)]
     assert hits[1] > hits[0] + 50
 
 
 def test_a_decoder_that_no_correction_betters_stays():
     part, codes, _ = part_and_codes(60, seed=2, wrong=0.0)
-    best = part.read_codes(codes).propose(5)
+    best = part.predict_codes(codes).propose(5)
     labels = sp.csr_matrix((np.ones(best.size, np.float32), best.ravel(), np.arange(61) * 5), shape=(60, LABELS))
     assert best_decoder(part, codes, labels, trusted_folds(60)).part is part
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rankae import rivals
 from rankae.errors import DataError
-from rankae.rivals import METHODS
+from rankae.methods import METHODS, registry
 
 TOPICS = ["apple", "bread", "cheese", "dates", "eggs", "flour"]
 LABELS = [f"likes-{topic}" for topic in TOPICS]
@@ -27,7 +26,7 @@ SMALL = {
 FLOORS = {"popular"}
 
 
-@pytest.fixture(params=rivals.names())
+@pytest.fixture(params=registry.names())
 def name(request: pytest.FixtureRequest) -> str:
     if METHODS[request.param].extra_package:
         pytest.importorskip(METHODS[request.param].extra_package)
@@ -35,7 +34,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 def new_model(name: str, seed: int = 0):
-    model = rivals.create(name, **SMALL.get(name, {}))
+    model = registry.create(name, **SMALL.get(name, {}))
     return model.set_params(random_state=seed) if "random_state" in model.get_params() else model
 
 
@@ -93,18 +92,18 @@ def test_a_matrix_and_an_indicator_do_as_well_as_texts_and_lists(name: str) -> N
 
 
 def test_reads_what_the_registry_says(name: str) -> None:
-    assert rivals.class_of(name).reads == METHODS[name].reads
+    assert registry.class_of(name).reads == METHODS[name].reads
 
 
 def test_a_loaded_model_answers_exactly_as_the_saved_one(name: str, tmp_path) -> None:
     model = fitted(name)
     model.save(tmp_path / "model")
-    loaded = rivals.load(tmp_path / "model")
+    loaded = registry.load(tmp_path / "model")
     assert type(loaded) is type(model)
     unseen, _ = toy(20, seed=2)
     assert model.predict(unseen) == loaded.predict(unseen)
     loaded.save(tmp_path / "again")  # a loaded model is a whole one
-    for other in (loaded, rivals.load(tmp_path / "again")):
+    for other in (loaded, registry.load(tmp_path / "again")):
         before, after = model.predict_top(unseen, k=4), other.predict_top(unseen, k=4)
         np.testing.assert_array_equal(before[0], after[0])
         # The last digit may differ: BLAS goes by the alignment of arrays, omikuji by the order of its files.

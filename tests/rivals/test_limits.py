@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankae import rivals
 from rankae.errors import RankaeError
+from rankae.methods import registry
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ from rankae.errors import RankaeError
 )
 def test_out_of_range(name: str, parameters: dict, sentence: str) -> None:
     with pytest.raises(RankaeError, match=f"^{sentence}$"):
-        rivals.create(name, **parameters).fit(np.eye(3), np.eye(3, dtype=int))
+        registry.create(name, **parameters).fit(np.eye(3), np.eye(3, dtype=int))

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from rankae import rivals
+from rankae.methods import registry
 
 models = pytest.importorskip("napkinxc.models")
 
@@ -21,7 +21,7 @@ def test_scores_are_those_of_napkinxc_called_directly(name: str, direct_class: t
     random = np.random.default_rng(0)
     rows = sp.csr_matrix(sp.random(200, 30, density=0.2, format="csr", dtype=np.float32, random_state=random))
     labels = sp.csr_matrix(rows[:, :12].toarray() > 0.5, dtype=np.float32)
-    columns, scores = rivals.create(name, random_state=5).fit(rows, labels).top_columns(rows, k=4)
+    columns, scores = registry.create(name, random_state=5).fit(rows, labels).top_columns(rows, k=4)
 
     seed = check_random_state(5).randint(2**31 - 1)
     seed_c_library(seed)

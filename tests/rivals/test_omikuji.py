@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rankae import rivals
 from rankae.errors import DataError
+from rankae.methods import registry
 
 omikuji = pytest.importorskip("omikuji")
 
@@ -26,7 +26,7 @@ def data() -> tuple[sp.csr_matrix, sp.csr_matrix]:
 @pytest.mark.parametrize("name", ["parabel", "bonsai"])
 def test_scores_are_those_of_omikuji_called_directly(name: str, data, tmp_path: Path) -> None:
     rows, labels = data
-    ours = rivals.create(name).fit(rows, labels)
+    ours = registry.create(name).fit(rows, labels)
     ours.model_.save(str(tmp_path))
     direct = omikuji.Model.load(str(tmp_path))
     columns, scores = ours.top_columns(rows, k=5)
@@ -38,7 +38,7 @@ def test_scores_are_those_of_omikuji_called_directly(name: str, data, tmp_path: 
 
 
 def test_parabel_is_omikujis_default() -> None:
-    ours, default = rivals.create("parabel").hyper_parameters(), omikuji.Model.default_hyper_param()
+    ours, default = registry.create("parabel").hyper_parameters(), omikuji.Model.default_hyper_param()
     for field in dir(default):
         assert getattr(ours, field) == getattr(default, field), field
 
@@ -58,11 +58,11 @@ def test_the_training_file_holds_the_rows_exactly(data, tmp_path: Path) -> None:
 
 
 def test_training_prints_nothing(data, capfd: pytest.CaptureFixture[str]) -> None:
-    rivals.create("parabel").fit(*data)
+    registry.create("parabel").fit(*data)
     print("still here", file=sys.stdout)
     assert capfd.readouterr() == ("still here\n", "")
 
 
 def test_no_label_anywhere_is_one_sentence(data) -> None:
     with pytest.raises(DataError, match="parabel cannot learn: no row has a label"):
-        rivals.create("parabel").fit(data[0], sp.csr_matrix((200, 3)))
+        registry.create("parabel").fit(data[0], sp.csr_matrix((200, 3)))

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from rankae import rivals
 from rankae.errors import MissingExtra, RankaeError
+from rankae.methods import registry
 
 
 def test_listing_methods_imports_none_of_their_libraries() -> None:
@@ -21,41 +21,41 @@ def test_listing_methods_imports_none_of_their_libraries() -> None:
 
 def test_an_unknown_method_is_one_sentence_with_the_known_ones() -> None:
     with pytest.raises(RankaeError, match="no method 'svm'; choose one of .*parabel"):
-        rivals.create("svm")
+        registry.create("svm")
 
 
 def test_an_unknown_parameter_is_one_sentence_with_the_known_ones() -> None:
     with pytest.raises(RankaeError, match="knn has no parameter 'k'; it has neighbours"):
-        rivals.create("knn", k=3)
+        registry.create("knn", k=3)
 
 
 def test_a_value_of_the_wrong_type_is_one_sentence() -> None:
     with pytest.raises(RankaeError, match=r"^knn: neighbours cannot be 'five'; it takes a whole number$"):
-        rivals.create("knn", neighbours="five")
-    rivals.create("one-vs-rest", random_state=np.random.RandomState(0))  # of any type
-    rivals.create("rank-ae", ngrams=[1, 2])  # as JSON has it
+        registry.create("knn", neighbours="five")
+    registry.create("one-vs-rest", random_state=np.random.RandomState(0))  # of any type
+    registry.create("rank-ae", ngrams=[1, 2])  # as JSON has it
 
 
-@pytest.mark.parametrize("name", [n for n, method in rivals.METHODS.items() if method.extra_package])
+@pytest.mark.parametrize("name", [n for n, method in registry.METHODS.items() if method.extra_package])
 def test_a_missing_extra_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    method = rivals.METHODS[name]
+    method = registry.METHODS[name]
     monkeypatch.delitem(sys.modules, method.where.partition(":")[0], raising=False)
     for module in [m for m in sys.modules if m.partition(".")[0] == method.extra_package]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, method.extra_package, None)  # what Python does for "not installed"
     with pytest.raises(MissingExtra, match=rf"the method {name} needs .*rankae\[rivals\]"):
-        rivals.create(name)
+        registry.create(name)
 
 
 def test_parameters_go_over_those_the_name_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    near = rivals.Method("rankae.rivals.knn:NearestRows", "", parameters={"neighbours": 1})
-    monkeypatch.setitem(rivals.METHODS, "nearest", near)
-    assert rivals.create("nearest").neighbours == 1
-    assert rivals.create("nearest", neighbours=5).neighbours == 5
+    near = registry.Method("rankae.rivals.knn:NearestRows", "", parameters={"neighbours": 1})
+    monkeypatch.setitem(registry.METHODS, "nearest", near)
+    assert registry.create("nearest").neighbours == 1
+    assert registry.create("nearest", neighbours=5).neighbours == 5
 
 
 def test_the_method_in_the_file_is_the_registered_name() -> None:
-    for name, method in rivals.METHODS.items():
+    for name, method in registry.METHODS.items():
         if not method.where.startswith("rankae.rivals.") or method.extra_package:
             continue
-        assert rivals.class_of(name).method == name
+        assert registry.class_of(name).method == name

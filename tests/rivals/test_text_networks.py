@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from rankae import rivals
 from rankae.errors import DataError
+from rankae.methods import registry
 from rankae.rivals._doc_pooling import max_pool, mean_pool, parts_of
 from rankae.rivals._network_training import hold_out
 from rankae.rivals._word_ids import FIRST_WORD, UNKNOWN, WordIds
@@ -88,8 +88,8 @@ def test_xml_cnn_starts_from_glove(tmp_path: Path) -> None:
     (tmp_path / "glove.txt").write_text("red 1 2 3\nwine -1 0 1\n")
     texts, labels = ["red wine", "green tea", "red tea"], [["x"], ["y"], ["x"]]
     small = {"dim": 3, "filters": 2, "bottleneck": 4, "random_state": 0}
-    model = rivals.create("xml-cnn", glove=str(tmp_path / "glove.txt"), epochs=0, **small).fit(texts, labels)
+    model = registry.create("xml-cnn", glove=str(tmp_path / "glove.txt"), epochs=0, **small).fit(texts, labels)
     row = model.words_.words.index("red") + FIRST_WORD
     assert model.network_.embedding.weight[row].tolist() == [1, 2, 3]
     with pytest.raises(DataError, match="vectors of 3 numbers: set the size of word vectors to that, not 5"):
-        rivals.create("xml-cnn", glove=str(tmp_path / "glove.txt"), **(small | {"dim": 5})).fit(texts, labels)
+        registry.create("xml-cnn", glove=str(tmp_path / "glove.txt"), **(small | {"dim": 5})).fit(texts, labels)

@@ -52,11 +52,11 @@ def compare(
     Writes table.md, table.csv, table.tex, results.json and report.html to OUT. Stop it at any time: started again, it
     goes on where it stopped.
     """
-    from rankae import rivals
     from rankae.experiments import compare as experiment
     from rankae.experiments.plan import contenders
+    from rankae.methods import registry
 
-    chosen = contenders(names(methods) if methods else rivals.names(), settings or (), names(untuned))
+    chosen = contenders(names(methods) if methods else registry.names(), settings or (), names(untuned))
     how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only)
     summary = experiment.compare(data, chosen, how, seeds, tune_trials, places(k))
     print_summary(summary, out, json)

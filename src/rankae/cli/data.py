@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from rankae.cli.options import Data, FormatName, Json, LabelColumn, LabelSeparator, TextColumn, given
-from rankae.cli.tables import print_table
+from rankae.report.terminal import print_table
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Look at data, fetch it, make it, convert it.")
 
@@ -164,7 +164,7 @@ def convert(
     from rankae.data.text import TextFeatures
     from rankae.data.writing import write_dataset
 
-    format_of_name(str(out))  # a wrong ending is told before the reading, not after
+    format_of_name(str(out))  # a wrong ending is told before the predicted, not after
     options = given(text_column=text_column, label_column=label_column, label_separator=label_separator)
     data = load_dataset(source, split, format=format, **options)
     if words and data.texts is not None:

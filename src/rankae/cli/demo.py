@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankae.cli.options import Json, Threads, use_threads
-from rankae.cli.tables import print_measures, print_table
+from rankae.report.terminal import print_measures, print_table
 
 if TYPE_CHECKING:
-    from rankae.base import LabelRanker
+    from rankae.base.ranker import LabelRanker
+    from rankae.cli.training_page import Example
     from rankae.data import Dataset
-    from rankae.report import Example
 
 PLACES = (1, 3, 5)
 EXAMPLES = 5
@@ -32,11 +32,11 @@ def demo(
     use_threads(threads)
     from rankae.cli.fitting import fit_and_save, new_ranker
     from rankae.cli.measuring import measure
+    from rankae.cli.training_page import write_report
     from rankae.data import make_dataset
     from rankae.explain import explain
+    from rankae.methods import create
     from rankae.model_file import check_place
-    from rankae.report import write_report
-    from rankae.rivals import create
 
     def say(sentence: str) -> None:
         if not json:
@@ -89,7 +89,7 @@ def _write_data(train: Dataset, test: Dataset, folder: Path) -> None:
 
 
 def _examples(ranker: LabelRanker, data: Dataset) -> list[Example]:
-    from rankae.report import Example
+    from rankae.cli.training_page import Example
 
     names, scores = ranker.predict_top(data.rows, PLACES[-1])
     label_names = data.label_names or []

@@ -19,8 +19,8 @@ from rankae.cli.options import (
     given,
     use_threads,
 )
-from rankae.cli.tables import print_measures
 from rankae.errors import RankaeError
+from rankae.report.terminal import print_measures
 
 
 def evaluate(
@@ -42,7 +42,7 @@ def evaluate(
 
     from rankae.cli.measuring import measure
     from rankae.data import load_dataset
-    from rankae.rivals import load
+    from rankae.methods import load
 
     ranker = load(model)
     options = given(text_column=text_column, label_column=label_column, label_separator=label_separator)

@@ -115,8 +115,8 @@ def print_summary(summary: Any, out: Path, as_json: bool) -> None:
     """The main table on the terminal, or everything as JSON; both say where the report is."""
     import json
 
-    from rankae.cli.tables import print_table
     from rankae.experiments.tables import reason_grid, terminal_grid
+    from rankae.report.terminal import print_table
 
     if as_json:
         typer.echo(json.dumps(summary.to_dict() | {"report": str(out / "report.html")}))

@@ -34,13 +34,13 @@ def explain(
     """Show which words speak for and against each label of a document."""
     import json as json_module
 
-    from rankae import rivals
     from rankae.data.writing import written
     from rankae.explain import deletion_curve
     from rankae.explain import explain as explain_document
     from rankae.explain.show import html_explanation
+    from rankae.methods import registry
 
-    ranker = rivals.load(model)
+    ranker = registry.load(model)
     read, names = _document(ranker, document, row, split)
     explanation = explain_document(ranker, read, k, view, names)
     places = range(len(explanation.labels)) if faithful else []

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from rankae.cli.fingerprint import fingerprint
 from rankae.data.writing import written
-from rankae.rivals import class_of, create
+from rankae.methods import class_of, create
 
 if TYPE_CHECKING:
-    from rankae.base import LabelRanker
+    from rankae.base.ranker import LabelRanker
     from rankae.data import Dataset
 
 HISTORY = "history.jsonl"

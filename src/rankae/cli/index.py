@@ -30,10 +30,10 @@ def index(
     """
     use_threads(threads)
     from rankae.cli.measuring import matched
-    from rankae.cli.tables import print_table
     from rankae.data import load_dataset
-    from rankae.estimator import RankAE
+    from rankae.methods.rank_ae import RankAE
     from rankae.model_file import read_model
+    from rankae.report.terminal import print_table
 
     ranker = RankAE.load(model)
     facts = read_model(model).facts

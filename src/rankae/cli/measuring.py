@@ -14,7 +14,7 @@ from rankae.metrics import evaluate
 from rankae.progress import bar
 
 if TYPE_CHECKING:
-    from rankae.base import LabelRanker
+    from rankae.base.ranker import LabelRanker
 
 BATCH_ROWS = 1024
 

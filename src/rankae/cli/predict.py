@@ -38,8 +38,8 @@ def predict(
     use_threads(threads)
     from rankae.cli.answers import csv_head, csv_lines, json_lines
     from rankae.data import iter_batches
+    from rankae.methods import load
     from rankae.progress import bar
-    from rankae.rivals import load
 
     ranker = load(model)
     batches = iter_batches(source, format=format, batch=batch, **given(text_column=text_column))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rankae.base.literals import literal
 from rankae.errors import RankaeError
-from rankae.literals import literal
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:

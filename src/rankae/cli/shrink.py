@@ -26,10 +26,10 @@ def shrink(
     """Write a copy of a model with smaller tables, and print its size and its accuracy beside the model's own."""
     use_threads(threads)
     from rankae.cli.measuring import measure
-    from rankae.cli.tables import print_table
     from rankae.data import load_dataset
-    from rankae.estimator import RankAE
+    from rankae.methods.rank_ae import RankAE
     from rankae.model_file import check_place, read_model
+    from rankae.report.terminal import print_table
 
     check_place(out)
     before = RankAE.load(model)

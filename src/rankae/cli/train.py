@@ -26,7 +26,7 @@ from rankae.cli.settings import parse_settings
 from rankae.errors import RankaeError
 
 if TYPE_CHECKING:
-    from rankae.base import LabelRanker
+    from rankae.base.ranker import LabelRanker
     from rankae.data import Dataset
 
 HELD_OUT = 0.2
@@ -34,7 +34,7 @@ INTERRUPTED = 130
 
 
 def _method_names() -> list[str]:
-    from rankae.rivals import names
+    from rankae.methods import names
 
     return names()
 
@@ -100,7 +100,7 @@ def train(
         raise typer.Exit(INTERRUPTED) from None
     shutil.rmtree(checkpoint, ignore_errors=True)
     if report is not None:
-        from rankae.report import write_report
+        from rankae.cli.training_page import write_report
 
         write_report(report, ranker, facts)
     if json:
@@ -120,7 +120,7 @@ def _check_checkpoint(method: str, ranker: LabelRanker, checkpoint: Path, resume
 
 
 def _check_use_of_trusted(method: str) -> None:
-    from rankae.rivals import METHODS
+    from rankae.methods import METHODS
 
     if not METHODS[method].trusted_choose:
         able = ", ".join(name for name, known in METHODS.items() if known.trusted_choose)

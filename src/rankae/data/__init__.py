@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from rankae.data.batches import iter_batches
     from rankae.data.dataset import Dataset
     from rankae.data.generate import make_dataset
-    from rankae.data.glove import read_glove
     from rankae.data.info import describe
     from rankae.data.known import KNOWN
     from rankae.data.noise import flip_labels, flip_labels_balanced, miss_labels
     from rankae.data.sources import load_dataset, splits_of
     from rankae.data.splits import split_rows
     from rankae.data.text import TextFeatures
+    from rankae.data.word_embeddings import read_glove
     from rankae.data.writing import write_dataset
 
 __all__ = [

@@ -46,7 +46,7 @@ Source = str | OpenStream
 
 
 def open_data(path: Source | Path) -> io.BufferedReader:
-    """Open `path` ("-" is standard input) for reading unpacked bytes; what it holds decides, not its name."""
+    """Open `path` ("-" is standard input) for predicted unpacked bytes; what it holds decides, not its name."""
     if isinstance(path, OpenStream):
         return path.stream
     if str(path) == "-":

@@ -17,7 +17,7 @@ def split_rows(
     Parameters
     ----------
     fraction : the share to hold out. Both parts get at least one row (or group).
-    groups : a group for each row; a group is held out as a whole, so that near copies of a row (two packages from
+    groups : a group for each row; a group is held out as a whole, so that near-duplicates of a row (two packages from
         one source, say) never stand on both sides.
     """
     if not 0 < fraction < 1:

@@ -1,9 +1,12 @@
-"""Whether rows have length 1, in one loop: numpy's calls would take longer than the answer to one row may."""
+"""Rows of length 1. Whether they are so already is one loop: numpy's calls would take longer than one row may."""
 
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
+
+_LENGTH_TOLERANCE = 1e-5  # float32 rows that were scaled to length 1 before are nearer to it than this
 
 
 @njit(cache=True, nogil=True)
@@ -16,3 +19,20 @@ def have_unit_length(starts, values, tolerance):
         if starts[i] < starts[i + 1] and not abs(np.sqrt(squares) - 1) < tolerance:
             return False
     return True
+
+
+def unit_rows(rows: sp.csr_matrix) -> sp.csr_matrix:
+    """Rows of length 1 with sorted columns, float32; the matrix itself if it is so already."""
+    if (
+        rows.dtype == np.float32
+        and rows.has_sorted_indices
+        and have_unit_length(rows.indptr, rows.data, _LENGTH_TOLERANCE)
+    ):
+        return rows
+    sizes = np.diff(rows.indptr)
+    filled = sizes > 0
+    lengths = np.sqrt(np.add.reduceat(np.square(rows.data, dtype=np.float64), rows.indptr[:-1][filled]))
+    data = (rows.data / np.repeat(np.where(lengths > 0, lengths, 1), sizes[filled])).astype(np.float32)
+    scaled = sp.csr_matrix((data, rows.indices.copy(), rows.indptr), shape=rows.shape)
+    scaled.sort_indices()
+    return scaled

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from rankae.data import load_dataset, splits_of
 from rankae.experiments.compare import refuse_same_names, write_files, write_report
-from rankae.experiments.page import html_plots
 from rankae.experiments.plan import Contender, Outcome, Running, Series, run_series
 from rankae.experiments.summary import Summary, summarise
-from rankae.experiments.svg import Line, bar_chart
+from rankae.report.page import html_plots
+from rankae.report.svg import Line, bar_chart
 
 TITLE = "Ablation"
 PAPER = [
@@ -25,7 +25,7 @@ ADDITIONS = [
     Contender("without channel attention", "rank-ae", {"attention": False}),
     Contender("without rankers", "rank-ae", {"rankers": False}),
     Contender("without neighbours", "rank-ae", {"neighbours": False}),
-    Contender("without meanings of words", "rank-ae", {"word_vectors": "none"}),
+    Contender("without embeddings of words", "rank-ae", {"word_vectors": "none"}),
 ]
 TEXT_ADDITIONS = [
     Contender("without word pairs", "rank-ae", {"ngrams": [1, 1]}),

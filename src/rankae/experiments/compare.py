@@ -9,11 +9,12 @@ from pathlib import Path
 from rankae.data.writing import written
 from rankae.errors import DataError
 from rankae.experiments.cells import data_name
-from rankae.experiments.page import html_note, html_page, html_plots, html_table
 from rankae.experiments.plan import Contender, Running, Series, run_series
 from rankae.experiments.summary import FAMILIES, Summary, summarise
-from rankae.experiments.svg import Line, bar_chart, scatter_chart
-from rankae.experiments.tables import READING, data_grid, grids, score_grid, to_csv, to_latex, to_markdown
+from rankae.experiments.tables import READING, data_grid, grids, score_grid, to_csv
+from rankae.report.grids import to_latex, to_markdown
+from rankae.report.page import html_note, html_page, html_plots, html_table
+from rankae.report.svg import Line, bar_chart, scatter_chart
 
 TITLE = "Comparison of methods"
 FAR_BELOW = 0.7  # of the best score
@@ -47,7 +48,7 @@ def write_report(summary: Summary, folder: Path, title: str, more: Sequence[str]
     write_files(
         folder,
         {
-            "table.md": to_markdown(title, tables),
+            "table.md": to_markdown(title, tables, READING),
             "table.csv": to_csv(summary),
             "table.tex": to_latex([score_grid(summary, family) for family in FAMILIES]),
             "results.json": json.dumps(summary.to_dict(), indent=1) + "\n",

@@ -12,13 +12,13 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from rankae import rivals
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.data import load_dataset, split_rows, splits_of
 from rankae.data.dataset import Dataset
 from rankae.data.noise import noisy_labels
 from rankae.errors import RankaeError
 from rankae.experiments.cells import Cell, Result, Store
+from rankae.methods import registry
 from rankae.metrics import by_frequency, evaluate, inverse_propensities, judge, per_label, weigh
 
 VALIDATION_SHARE = TEST_SHARE = 0.2
@@ -56,7 +56,7 @@ def measure(cell: Cell) -> tuple[Result, dict[str, np.ndarray]]:
     if cell.noise:
         train, check = noisy_and_clean(train, cell)
         # Whoever does not choose parameters on these rows by itself has them chosen by `search`.
-        clean = {"trusted": check} if rivals.METHODS[cell.method].trusted_choose else {}
+        clean = {"trusted": check} if registry.METHODS[cell.method].trusted_choose else {}
     model = new_model(cell)
     wall, cpu = time.perf_counter(), time.process_time()
     model.fit_dataset(train, **clean)
@@ -85,7 +85,7 @@ def measure(cell: Cell) -> tuple[Result, dict[str, np.ndarray]]:
 
 def search(cell: Cell, store: Store) -> Result:
     """Look for parameters on the validation rows, which are clean even where the training rows are noisy."""
-    from rankae.tune import search_parameters
+    from rankae.experiments.tune import search_parameters
 
     train, _ = train_and_test(cell.data)
     learn, check = noisy_and_clean(train, cell) if cell.noise else fit_and_check(train)
@@ -98,7 +98,7 @@ def search(cell: Cell, store: Store) -> Result:
         seed=cell.seed,
         k=cell.k,
         study_file=store.study_file(cell),
-        check_chooses_epoch=cell.noise is not None and rivals.METHODS[cell.method].trusted_choose == "epoch",
+        check_chooses_epoch=cell.noise is not None and registry.METHODS[cell.method].trusted_choose == "epoch",
     )
     return {"status": "done", "parameters": found.parameters, "validation": found.value, "trials": found.trials}
 
@@ -130,7 +130,7 @@ def noisy_and_clean(train: Dataset, cell: Cell) -> tuple[Dataset, Dataset]:
 
 
 def new_model(cell: Cell) -> LabelRanker:
-    return rivals.seeded(rivals.create(cell.method, **cell.parameters), cell.seed)
+    return registry.seeded(registry.create(cell.method, **cell.parameters), cell.seed)
 
 
 def row_shares(

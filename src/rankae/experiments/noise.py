@@ -14,11 +14,12 @@ from rankae.errors import RankaeError
 from rankae.experiments.cells import Store, data_name
 from rankae.experiments.compare import refuse_same_names, write_files
 from rankae.experiments.differences import paired_bootstrap
-from rankae.experiments.page import html_note, html_page, html_plots, html_table
 from rankae.experiments.plan import Contender, Outcome, Running, Series, noisy_name, run_series
 from rankae.experiments.summary import Summary, mean_rows, summarise
-from rankae.experiments.svg import Line, line_chart
-from rankae.experiments.tables import READING, Grid, reason_grid, score_grid, to_csv, to_latex, to_markdown
+from rankae.experiments.tables import READING, reason_grid, score_grid, to_csv
+from rankae.report.grids import Grid, to_latex, to_markdown
+from rankae.report.page import html_note, html_page, html_plots, html_table
+from rankae.report.svg import Line, line_chart
 
 TITLE = "Label noise"
 KINDS = {
@@ -29,7 +30,7 @@ KINDS = {
 }
 SETTING = (
     "Noise on 80 % of the training rows; the other 20 % are clean and choose parameters (rank-ae takes them as its "
-    "trusted rows, to which it also fits its combiner and a correction of D; other methods are tuned on them, and the "
+    "trusted rows, to which it also fits its stacker and a correction of D; other methods are tuned on them, and the "
     "paper's networks train as long as suits them); test rows are clean. Missing: each label is dropped with "
     "the rate. Flip: labels go either way; where there are more than 50 labels, as many wrong ones come in as right "
     "ones go out. Plain flips above 50 % say the opposite of the truth, so a method falls to the floor there unless "

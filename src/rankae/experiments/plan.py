@@ -10,15 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rankae import rivals
+from rankae.base.literals import literal
+from rankae.base.parameters import check_parameters
 from rankae.data.sources import find_source
 from rankae.errors import MissingExtra, RankaeError
 from rankae.experiments.cells import Cell, Result, Store, data_name
 from rankae.experiments.isolated import run_isolated
-from rankae.literals import literal
-from rankae.parameters import check_parameters
+from rankae.experiments.tune import SPACES
+from rankae.methods import registry
 from rankae.progress import bar
-from rankae.tune import SPACES
 
 MOST_SEEDS = 20  # that `finished_series` looks for
 
@@ -140,7 +140,7 @@ def _run_one(series: Series, seeds: int, run_cell: Callable[[Cell], Result | Non
     """Search for parameters if asked, then one cell for each seed; the first refusal ends the series."""
     fixed = dict(series.contender.parameters)
     parameters = fixed
-    method = rivals.METHODS[series.contender.method]
+    method = registry.METHODS[series.contender.method]
     chooses_itself = series.noise is not None and method.trusted_choose == "parameters"
     if series.trials and series.contender.tuned and SPACES.get(series.contender.method) and not chooses_itself:
         found = run_cell(replace(series.cell(0), trials=series.trials))
@@ -194,7 +194,7 @@ def _runner(running: Running) -> Callable[[Cell], Result]:
 
 def _is_random(method: str) -> bool:
     try:
-        return not rivals.METHODS[method].repeatable or "random_state" in rivals.class_of(method)._get_param_names()
+        return not registry.METHODS[method].repeatable or "random_state" in registry.class_of(method)._get_param_names()
     except RankaeError:  # it cannot even be imported: its one cell will tell why
         return False
 
@@ -216,11 +216,11 @@ def contenders(methods: Iterable[str], settings: Iterable[str] = (), untuned: It
         given.setdefault(method, {})[parameter] = literal(value)
     as_is = set(untuned)
     for name in [*chosen, *as_is]:
-        if name not in rivals.METHODS:
-            raise RankaeError(f"there is no method {name!r}; choose from {', '.join(rivals.names())}")
+        if name not in registry.METHODS:
+            raise RankaeError(f"there is no method {name!r}; choose from {', '.join(registry.names())}")
     for name, parameters in given.items():
         with suppress(MissingExtra):  # its cells will tell
-            check_parameters(name, rivals.class_of(name), parameters)
+            check_parameters(name, registry.class_of(name), parameters)
     return [Contender(name, name, given.get(name, {}), name not in as_is) for name in chosen]
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from rankae.experiments.summary import COSTS, FAMILIES, Score, Summary
+from rankae.report.grids import Grid
 
 TITLES = {
     "P": "Precision at k (P@k)",
@@ -21,17 +20,6 @@ READING = (
     "- stands where a method cannot run. Rank score: the average over the lines of a method's rank among "
     "the methods that have a score there (1 is best)."
 )
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table of texts. bold : (line, column) of cells that stand out; names : leading columns that hold no figures."""
-
-    title: str
-    head: list[str]
-    lines: list[list[str]]
-    bold: set[tuple[int, int]]
-    names: int = 2
 
 
 def score_text(score: Score | None, spread: bool = True) -> str:
@@ -131,15 +119,6 @@ def grids(summary: Summary) -> list[Grid]:
     return [grid for grid in [*found, reason_grid(summary)] if grid.lines]
 
 
-def to_markdown(title: str, tables: Sequence[Grid], note: str = READING) -> str:
-    parts = [f"# {title}", note]
-    for grid in tables:
-        cells = _decorated(grid, lambda text: f"**{text}**", lambda text: text.replace("|", "\\|").replace("\n", " "))
-        lines = [grid.head, ["---"] * len(grid.head), *cells]
-        parts.append(f"## {grid.title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines))
-    return "\n\n".join(parts) + "\n"
-
-
 def to_csv(summary: Summary) -> str:
     """A line for each figure, for a spreadsheet or a data frame."""
     out = io.StringIO()
@@ -154,34 +133,3 @@ def to_csv(summary: Summary) -> str:
         for name, value in costs.items():
             write([data, method, name, f"{value:.5f}", *[""] * 7])
     return out.getvalue()
-
-
-def to_latex(tables: Sequence[Grid]) -> str:
-    """The score tables, set as in the paper; needs no package."""
-    parts = []
-    for grid in tables:
-        cells = list(_decorated(grid, lambda text: f"\\textbf{{{text}}}", _latex))
-        body = []
-        for i, line in enumerate(cells):
-            repeats = i > 0 and grid.lines[i - 1][0] == grid.lines[i][0]
-            rule = "" if repeats or i == 0 else "\\hline\n"
-            body.append(rule + " & ".join(["" if repeats else line[0], *line[1:]]))
-        head = " & ".join(f"\\textbf{{{_latex(name)}}}" for name in grid.head)
-        layout = "l" * 2 + "c" * (len(grid.head) - 2)
-        lines = " \\\\\n".join([head + " \\\\\n\\hline\n" + body[0], *body[1:]])
-        parts.append(
-            f"\\begin{{table*}}\n\\centering\n\\begin{{tabular}}{{{layout}}}\n\\hline\n{lines} \\\\\n\\hline\n"
-            f"\\end{{tabular}}\n\\caption{{{_latex(grid.title)}}}\n\\end{{table*}}\n"
-        )
-    return "\n".join(parts)
-
-
-def _decorated(grid: Grid, bold: Callable[[str], str], safe: Callable[[str], str]) -> Iterator[list[str]]:
-    for i, line in enumerate(grid.lines):
-        yield [bold(safe(text)) if (i, j) in grid.bold else safe(text) for j, text in enumerate(line)]
-
-
-def _latex(text: str) -> str:
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    special |= {c: f"\\{c}" for c in "&%$#_{}"} | {"±": r"$\pm$", "†": r"$^\dagger$"}
-    return "".join(special.get(c, c) for c in text)

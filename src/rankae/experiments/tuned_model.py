@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from rankae import rivals
 from rankae.data import load_dataset
 from rankae.errors import RankaeError
 from rankae.experiments.compare import write_files
 from rankae.experiments.measure import fit_and_check
+from rankae.experiments.tune import SPACES, Found, search_parameters
 from rankae.experiments.tuning_page import tuning_page
-from rankae.tune import SPACES, Found, search_parameters
+from rankae.methods import registry
 
 
 def tune_and_refit(
@@ -28,7 +28,7 @@ def tune_and_refit(
     tell: Callable[[int, float | None], None] | None = None,
 ) -> Found:
     """Search on 20 % of the training rows, write what was found, then train on all rows."""
-    if method not in rivals.METHODS:
+    if method not in registry.METHODS:
         raise RankaeError(f"there is no method {method!r}; choose one of {', '.join(name for name in SPACES)}")
     train = load_dataset(data, "train")
     learn, check = fit_and_check(train)
@@ -44,7 +44,7 @@ def tune_and_refit(
         tell=tell,
     )
     # A preset holds parameters and nothing else, so that `rankae train --preset` takes it as it is.
-    preset = rivals.METHODS[method].parameters | found.parameters
+    preset = registry.METHODS[method].parameters | found.parameters
     write_files(
         out,
         {
@@ -53,6 +53,6 @@ def tune_and_refit(
             "tuning.html": tuning_page(found, method, train.name),
         },
     )
-    model = rivals.seeded(rivals.create(method, **found.parameters), seed)
+    model = registry.seeded(registry.create(method, **found.parameters), seed)
     model.fit_dataset(train).save(out / "model", tuning={"validation": found.value, "trials": found.trials})
     return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from rankae.experiments.page import html_note, html_page, html_plots, html_table
-from rankae.experiments.svg import Line, bar_chart, line_chart
-from rankae.experiments.tables import Grid
-from rankae.tune import Found
+from rankae.experiments.tune import Found
+from rankae.report.grids import Grid
+from rankae.report.page import html_note, html_page, html_plots, html_table
+from rankae.report.svg import Line, bar_chart, line_chart
 
 
 def tuning_page(found: Found, method: str, data: str) -> str:

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.base import LabelRanker
+from rankae.base.inputs import is_text
+from rankae.base.ranker import LabelRanker
 from rankae.data.text import TextFeatures
 from rankae.errors import DataError
-from rankae.inputs import is_text
 
 
 class Document(Protocol):

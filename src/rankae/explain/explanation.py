@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.errors import RankaeError
 from rankae.explain.documents import Document, document_of
 from rankae.explain.words_in_network import attention_of_words, contributions_of_words

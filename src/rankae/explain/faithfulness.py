@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.explain.explanation import Explanation, scores_of
 
 

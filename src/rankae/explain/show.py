@@ -61,8 +61,8 @@ def terminal_text(explanation: Explanation, label: int = 0) -> Text:
 
 def html_explanation(explanation: Explanation, title: str, curves: Sequence[DeletionCurve] = ()) -> str:
     """A page with a label picker: choosing a label colours the words that made it rise or fall."""
-    from rankae.experiments.page import html_note, html_page, html_plots
-    from rankae.experiments.svg import Line, line_chart
+    from rankae.report.page import html_note, html_page, html_plots
+    from rankae.report.svg import Line, line_chart
 
     views: list[dict[str, Any]] = [
         {

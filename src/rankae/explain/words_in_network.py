@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.preprocessing import normalize
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.data.tokens import pieces
 from rankae.explain.documents import Document, RowDocument
 
 if TYPE_CHECKING:
     import torch
 
-    from rankae.network.attention import DualAttention
+    from rankae.paper.attention import DualAttention
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ def contributions_of_words(
     model: LabelRanker, document: Document, columns: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Summands [words, labels] and base [labels], whose sum is the score; None where the score is no such sum."""
-    from rankae.estimator import RankAE
-    from rankae.refine.model import Parts
+    from rankae.components.stack import Stack
+    from rankae.methods.rank_ae import RankAE
 
     if not isinstance(model, RankAE):
         return None
-    if isinstance(model.model_, Parts):
+    if isinstance(model.model_, Stack):
         code = model.model_.code
-        if model.model_.combiner is not None or code.residual:
+        if model.model_.stacker is not None or code.residual:
             return None
         tokens = _tokens(model, document)
         vectors = tokens.weights[:, None] * np.asarray(code.word_table)[tokens.columns]
@@ -70,13 +70,13 @@ def contributions_of_words(
 
 def attention_of_words(model: LabelRanker, document: Document) -> np.ndarray | None:
     """A summed over channels, for each word (its mean over the places where the word stands); None without a gate."""
-    from rankae.estimator import RankAE
-    from rankae.refine.model import Parts
+    from rankae.components.stack import Stack
+    from rankae.methods.rank_ae import RankAE
 
     if not isinstance(model, RankAE):
         return None
     tokens = _tokens(model, document)
-    if isinstance(model.model_, Parts):
+    if isinstance(model.model_, Stack):
         members = model.model_.network.members if model.model_.network is not None else []
         found = [_gate_sums(m.attention, _weighted(m.word_vectors, tokens)) for m in members]
     else:

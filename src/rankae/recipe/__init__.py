@@ -13,16 +13,16 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.data.glove import Meanings
-from rankae.recipe.evidence import parts_to_keep, train_combiner
+from rankae.components.stack import Stack
+from rankae.data.word_embeddings import WordEmbeddings
+from rankae.recipe.evidence import parts_to_keep, train_stacker
 from rankae.recipe.fitting import fit_parts, whole_network
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, resolved
-from rankae.recipe.start import chosen_by_honest_scores
+from rankae.recipe.start import chosen_by_leave_one_out
 from rankae.recipe.steps import Steps
 from rankae.recipe.task import Task
 from rankae.recipe.trusted import Trusted, chosen_by_trusted, fit_parts_once
-from rankae.refine.model import Parts
 
 __all__ = ["RecipeSettings", "Training", "Trusted", "train_recipe"]
 
@@ -35,40 +35,40 @@ def train_recipe(
     checkpoint_dir: str | Path | None = None,
     resume: bool = False,
     trusted: Trusted | None = None,
-    meanings: Sequence[Meanings | None] = (None,),
-) -> Parts:
+    embeddings: Sequence[WordEmbeddings | None] = (None,),
+) -> Stack:
     """Train the default model; with `resume`, parts that `checkpoint_dir` holds are not trained again.
 
-    Trusted rows, if there are any, take the place of the held-out rows. Of several candidates for the meanings of
+    Trusted rows, if there are any, take the place of the held-out rows. Of several candidates for the embeddings of
     words, the start and the networks take the one that helps.
     """
-    witnesses = [] if trusted is None else [trusted.rows.nnz, trusted.labels.nnz]
-    known = [int(np.count_nonzero(candidate.vectors)) for candidate in meanings if candidate is not None]
-    shape = [*rows.shape, *labels.shape, rows.nnz, labels.nnz, *witnesses, *known]
+    validation = [] if trusted is None else [trusted.rows.nnz, trusted.labels.nnz]
+    known = [int(np.count_nonzero(candidate.vectors)) for candidate in embeddings if candidate is not None]
+    shape = [*rows.shape, *labels.shape, rows.nnz, labels.nnz, *validation, *known]
     about = {"settings": asdict(settings), "data": shape}
     steps = Steps(checkpoint_dir, about, training.choices, resume)
     if trusted is None:
-        start = chosen_by_honest_scores(rows, labels, settings, meanings, training)
+        start = chosen_by_leave_one_out(rows, labels, settings, embeddings, training)
     else:
-        start = chosen_by_trusted(rows, labels, settings, trusted, meanings, training)
+        start = chosen_by_trusted(rows, labels, settings, trusted, embeddings, training)
     settings = resolved(replace(settings, noise_rounds=start.noise_rounds), rows, labels, start.ridge, training)
     training.choices |= start.said
-    task = Task(rows, labels, settings, training, steps, start.meanings)
+    task = Task(rows, labels, settings, training, steps, start.embeddings)
     fitted = fit_parts(task) if trusted is None else fit_parts_once(task, trusted)
     right = (labels if trusted is None else trusted.labels)[fitted.held]
-    parts, opinions = fitted.parts, fitted.opinions
-    if opinions is None:
+    parts, candidates = fitted.parts, fitted.candidates
+    if candidates is None:
         training.choices["parts"] = "code"
         return parts
     began = time.perf_counter()
-    kept, combined = list(opinions.said), True
+    kept, combined = list(candidates.said), True
     if settings.choose:
-        kept, combined = parts_to_keep(opinions, right, settings, training)
+        kept, combined = parts_to_keep(candidates, right, settings, training)
     training.choices["parts"] = ", ".join(kept)
     parts = parts.only(kept)
     if combined:
-        parts.combiner = train_combiner(opinions.of(kept, right.shape[1]), right, labels, settings, training)
-    training.timed("combiner", began)
+        parts.stacker = train_stacker(candidates.of(kept, right.shape[1]), right, labels, settings, training)
+    training.timed("stacker", began)
     if parts.network is not None:
         parts.network = whole_network(task, parts.network)
     return parts

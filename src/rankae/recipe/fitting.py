@@ -16,21 +16,22 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.data.near_copies import held_out_folds
+from rankae.components.closed_form import ClosedForm
+from rankae.components.neighbours import Neighbours
+from rankae.components.network import NetworkComponent, WordsNetworkSettings
+from rankae.components.predictions import Predictions
+from rankae.components.rankers import Rankers, random_negatives
+from rankae.components.stack import ScoredShortlist, Stack, closeness
+from rankae.data.near_duplicates import held_out_folds
 from rankae.model_file import pack_csr, unpack_csr
+from rankae.numerics.row_search import is_dense
+from rankae.numerics.shortlist import Shortlist
+from rankae.paper.closed_form import WarmStart
+from rankae.recipe.label_correction import denoised_start, robust_decoder
 from rankae.recipe.ranker_cost import choose_cost
 from rankae.recipe.settings import Resolved, common_labels
 from rankae.recipe.steps import State
 from rankae.recipe.task import Task
-from rankae.refine.code import CodePart
-from rankae.refine.model import Opinions, Parts, closeness
-from rankae.refine.neighbours import Neighbours, is_dense
-from rankae.refine.rankers import Rankers, easy_negatives
-from rankae.refine.readings import Reading
-from rankae.refine.shortlist import Shortlist
-from rankae.refine.words_network import NetworkPart, WordsNetworkSettings
-from rankae.training.label_noise import denoised_start, robust_decoder
-from rankae.training.warm_start import WarmStart
 
 _FEWEST_ROWS = 100  # fewer rows say nothing about which parts help
 
@@ -39,9 +40,9 @@ _FEWEST_ROWS = 100  # fewer rows say nothing about which parts help
 class Fitted:
     """The parts, and what they say of the held-out or trusted rows `held` (places); None if those are too few."""
 
-    parts: Parts
+    parts: Stack
     held: np.ndarray
-    opinions: Opinions | None
+    candidates: ScoredShortlist | None
 
 
 def fit_parts(task: Task) -> Fitted:
@@ -52,8 +53,8 @@ def fit_parts(task: Task) -> Fitted:
     votes = None
     if settings.neighbours:
         began = time.perf_counter()
-        neighbours = Neighbours(rows, labels, most_rows=settings.most_rows)
-        found, cosine = neighbours.nearest(rows, honest=True)
+        neighbours = Neighbours.of(rows, labels, most_rows=settings.most_rows)
+        found, cosine = neighbours.nearest(rows, leave_one_out=True)
         votes = neighbours.votes(found, cosine)
         training.timed("neighbours", began)
     voted = None if votes is None else votes.propose(settings.proposed)
@@ -61,8 +62,8 @@ def fit_parts(task: Task) -> Fitted:
     nearest = np.zeros(n, dtype=np.float32) if votes is None else votes.nearest
     fold = np.full(n, -1, dtype=np.int8) if alone else held_out_folds(nearest, settings.seed)
     folds = [np.flatnonzero(fold == f) for f in range(fold.max(initial=-1) + 1)]
-    code, checked, honest_codes, without = _fit_code(task, folds)
-    parts = Parts(code, counts, settings.proposed)
+    code, checked, loo_codes, without = _fit_code(task, folds)
+    parts = Stack(code, counts, settings.proposed)
     if alone:
         return Fitted(parts, np.array([], dtype=np.int64), None)
     if votes is not None:
@@ -70,40 +71,42 @@ def fit_parts(task: Task) -> Fitted:
     networks = _held_out_networks(task, folds) if settings.network else []
     if networks:
         # Each has seen at least four fifths of the rows, so together they are as good an ensemble as any.
-        parts.network = NetworkPart([network.members[0] for network in networks], networks[0].settings)
-    readings: list[dict[str, Reading]] = []
+        parts.network = NetworkComponent([network.members[0] for network in networks], networks[0].settings)
+    predictions: list[dict[str, Predictions]] = []
     for f, held in enumerate(folds):
-        readings.append({"code": checked[f].read_codes(without[f][held])})
+        predictions.append({"code": checked[f].predict_codes(without[f][held])})
         if networks:
-            readings[f]["network"] = networks[f].read(rows[held])
+            predictions[f]["network"] = networks[f].predict(rows[held])
         if votes is not None:
-            readings[f]["neighbours"] = votes.taken(held)
-    proposals = [{name: reading.propose(settings.proposed) for name, reading in own.items()} for own in readings]
+            predictions[f]["neighbours"] = votes.taken(held)
+    proposals = [{name: predicted.propose(settings.proposed) for name, predicted in own.items()} for own in predictions]
     judged = None
     if settings.rankers:
         began = time.perf_counter()
-        hard = _hard_negatives(code.read_codes(honest_codes).propose(settings.proposed), voted, folds, proposals)
-        left = [[part.read_codes(own).propose(settings.proposed)] for part, own in zip(checked, without, strict=True)]
+        hard = _hard_negatives(code.predict_codes(loo_codes).propose(settings.proposed), voted, folds, proposals)
+        left = [
+            [part.predict_codes(own).propose(settings.proposed)] for part, own in zip(checked, without, strict=True)
+        ]
         if votes is not None:
             for f, own in enumerate(left):
                 own.append(neighbours.proposed_without(found, cosine, fold == f, settings.proposed))
         parts.rankers, judged = _fit_rankers(task, hard, left, fold)
         training.timed("rankers", began)
-    opinions = []
+    candidates = []
     for f, held in enumerate(folds):
         shortlist = Shortlist.union(list(proposals[f].values()))
-        said = {name: reading.scores(shortlist) for name, reading in readings[f].items()}
+        said = {name: predicted.scores(shortlist) for name, predicted in predictions[f].items()}
         if judged is not None:
             said["rankers"] = shortlist.values_of(judged[held])
         rest = fold != f
         # Of the rows that the parts have seen: a row that is held out must not count for the labels it carries.
         counted = np.bincount(labels[rest].indices, minlength=L).astype(np.float32) * np.float32(n / rest.sum())
-        near = closeness(readings[f].get("neighbours"), shortlist)
-        opinions.append(Opinions(shortlist, said, counted[shortlist.columns], *near, proposals[f]))
-    return Fitted(parts, np.concatenate(folds), Opinions.stacked(opinions))
+        near = closeness(predictions[f].get("neighbours"), shortlist)
+        candidates.append(ScoredShortlist(shortlist, said, counted[shortlist.columns], *near, proposals[f]))
+    return Fitted(parts, np.concatenate(folds), ScoredShortlist.stacked(candidates))
 
 
-def _fit_code(task: Task, folds: list[np.ndarray]) -> tuple[CodePart, list[CodePart], np.ndarray, list[np.ndarray]]:
+def _fit_code(task: Task, folds: list[np.ndarray]) -> tuple[ClosedForm, list[ClosedForm], np.ndarray, list[np.ndarray]]:
     """The code part, one that knows nothing of each fold, honest codes for the first, and codes for the others."""
     labels, settings = task.labels, task.settings
 
@@ -112,19 +115,19 @@ def _fit_code(task: Task, folds: list[np.ndarray]) -> tuple[CodePart, list[CodeP
         codes = [known.codes for known in start.without]
         began = time.perf_counter()
         how: dict[str, Any] = {"epochs": settings.tuning_epochs, "seed": settings.seed}
-        own: Sequence[CodePart] = untouched[-1:]
+        own: Sequence[ClosedForm] = untouched[-1:]
         if len(folds) > 1:
             own = untouched
             if settings.tuning:
-                own = CodePart.tuned_alike(own, [*codes, start.honest_codes], labels, folds, **how)
+                own = ClosedForm.tuned_alike(own, [*codes, start.loo_codes], labels, folds, **how)
         elif settings.tuning:
-            own = [own[0].tuned(start.honest_codes, labels, check=folds[0] if folds else None, **how)]
+            own = [own[0].tuned(start.loo_codes, labels, check=folds[0] if folds else None, **how)]
         if settings.tuning:
             task.training.timed("tuning", began)
-        arrays = {"word_table": start.word_table, "honest_codes": start.honest_codes}
+        arrays = {"word_table": start.word_table, "loo_codes": start.loo_codes}
         arrays |= {f"without {f}": known for f, known in enumerate(codes)}
         for i, part in enumerate(own):
-            # Parts may share arrays; on disk each has its own.
+            # Stack may share arrays; on disk each has its own.
             arrays |= {f"{i}.{name}": value.copy() for name, value in part.state()[1].items() if name != "word_table"}
         return {"parts": len(own)}, arrays
 
@@ -132,30 +135,30 @@ def _fit_code(task: Task, folds: list[np.ndarray]) -> tuple[CodePart, list[CodeP
     parts = []
     for i in range(made["parts"]):
         own = {name.removeprefix(f"{i}."): value for name, value in arrays.items() if name.startswith(f"{i}.")}
-        parts.append(CodePart.from_state({}, own | {"word_table": arrays["word_table"]}))
+        parts.append(ClosedForm.from_state({}, own | {"word_table": arrays["word_table"]}))
     checked = parts if made["parts"] > 1 else parts * max(1, len(folds))
-    return parts[-1], checked[: len(folds)], arrays["honest_codes"], [arrays[f"without {f}"] for f in range(len(folds))]
+    return parts[-1], checked[: len(folds)], arrays["loo_codes"], [arrays[f"without {f}"] for f in range(len(folds))]
 
 
-def closed_form(task: Task, folds: list[np.ndarray]) -> tuple[WarmStart, list[CodePart]]:
+def closed_form(task: Task, folds: list[np.ndarray]) -> tuple[WarmStart, list[ClosedForm]]:
     """The start, and the parts that it makes before anything is tuned: without each fold, and at last with all rows."""
     settings, labels = task.settings, task.labels
     began, rounds = time.perf_counter(), settings.noise_rounds
     sizes = settings.code_size, settings.ridge, rounds, settings.proposed
-    start = denoised_start(task.rows, labels, *sizes, settings.seed, folds, task.meanings)
+    start = denoised_start(task.rows, labels, *sizes, settings.seed, folds, task.embeddings)
     common = common_labels(labels, settings.code_support, settings.neighbours)
     every = np.arange(labels.shape[0])
     pairs = zip(start.without, folds, strict=True)
     known = [(own.codes, own.label_table, np.setdiff1d(every, fold)) for own, fold in pairs]
     parts = []
-    for codes, table, rest in [*known, (start.honest_codes, start.label_table, every)]:
+    for codes, table, rest in [*known, (start.loo_codes, start.label_table, every)]:
         decoder = robust_decoder(codes[rest], table, labels[rest]) if rounds else table
-        parts.append(CodePart.untouched(replace(start, label_table=decoder), common))
+        parts.append(ClosedForm.untouched(replace(start, label_table=decoder), common))
     task.training.timed("warm start", began)
     return start, parts
 
 
-def _held_out_networks(task: Task, folds: list[np.ndarray]) -> list[NetworkPart]:
+def _held_out_networks(task: Task, folds: list[np.ndarray]) -> list[NetworkComponent]:
     """A network that has not seen the rows of each fold."""
     began = time.perf_counter()
     found = [train_network(task.without(held), f"network {f}", 1, task.settings.seed) for f, held in enumerate(folds)]
@@ -163,25 +166,25 @@ def _held_out_networks(task: Task, folds: list[np.ndarray]) -> list[NetworkPart]
     return found
 
 
-def whole_network(task: Task, held_out: NetworkPart) -> NetworkPart:
+def whole_network(task: Task, held_out: NetworkComponent) -> NetworkComponent:
     """The held-out networks, and as many trained on all rows as are missing from what the settings name."""
     members = list(held_out.members)
     if (missing := task.settings.network - len(members)) > 0:
         began = time.perf_counter()
         members += train_network(task, "more networks", missing, task.settings.seed + 1).members
         task.training.timed("network", began)
-    return NetworkPart(members, held_out.settings)
+    return NetworkComponent(members, held_out.settings)
 
 
-def train_network(task: Task, step: str, members: int, seed: int) -> NetworkPart:
+def train_network(task: Task, step: str, members: int, seed: int) -> NetworkComponent:
     """A network of so many members; `step` is the name under which it is kept."""
 
     def fit() -> State:
-        how = _network_settings(task.settings, task.rows), members, seed, task.training.note, task.meanings
-        return NetworkPart.train(task.rows, task.labels, *how).state()
+        how = _network_settings(task.settings, task.rows), members, seed, task.training.note, task.embeddings
+        return NetworkComponent.train(task.rows, task.labels, *how).state()
 
     made, arrays = task.steps.take(step, fit)
-    return NetworkPart.from_state(made, arrays, task.settings.device)
+    return NetworkComponent.from_state(made, arrays, task.settings.device)
 
 
 def _hard_negatives(
@@ -208,7 +211,7 @@ def _fit_rankers(
     rows, labels, settings = task.rows, task.labels, task.settings
 
     def fit() -> State:
-        easy = easy_negatives(labels, settings.easy_negatives, settings.seed)
+        easy = random_negatives(labels, settings.random_negatives, settings.seed)
         shortlist, without = Shortlist.union([*hard, easy]), [Shortlist.union([*own, easy]) for own in left]
         cost = settings.ranker_cost
         if cost is None:

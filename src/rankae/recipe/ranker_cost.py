@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import average_precision_score
 
-from rankae.refine.rankers import Rankers
-from rankae.refine.shortlist import Shortlist
+from rankae.components.rankers import Rankers
+from rankae.numerics.shortlist import Shortlist
 
 COSTS = (0.3, 1.0)
 _GAIN = 0.7  # points of average precision that the higher cost must be worth

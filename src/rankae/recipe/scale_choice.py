@@ -6,14 +6,15 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.data.near_copies import novel_rows, sample_to_compare
+from rankae.components.neighbours import Neighbours
+from rankae.data.near_duplicates import novel_rows, sample_to_compare
 from rankae.data.scaling import SCALES, Scaling
+from rankae.data.unit_length import unit_rows
 from rankae.errors import RankaeError
-from rankae.inputs import unit_rows
 from rankae.metrics import row_merits
+from rankae.numerics.row_search import is_dense
+from rankae.paper.closed_form import leave_one_out_precision
 from rankae.recipe.start import RIDGES
-from rankae.refine.neighbours import Neighbours, is_dense
-from rankae.training.warm_start import honest_precision
 
 
 def choose_scaling(
@@ -41,6 +42,6 @@ def choose_scaling(
 
 def _merit(rows: sp.csr_matrix, labels: sp.csr_matrix, judged: np.ndarray, seed: int) -> float:
     """The mean of P@1, P@3 and P@5 by leave-one-out scores, of the start and of the neighbours alike."""
-    start = max(found.mean() for found in honest_precision(rows, labels, judged, RIDGES, seed).values())
-    voted = Neighbours(rows, labels).read(rows, honest=True).propose(5)
+    start = max(found.mean() for found in leave_one_out_precision(rows, labels, judged, RIDGES, seed).values())
+    voted = Neighbours.of(rows, labels).predict(rows, leave_one_out=True).propose(5)
     return float(start + row_merits(voted[judged], labels[judged]).mean()) / 2

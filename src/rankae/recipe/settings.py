@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.errors import RankaeError
+from rankae.numerics.row_search import EVERY_ROW, MOST_ROWS, is_dense
 from rankae.recipe.notes import Training
-from rankae.refine.neighbours import EVERY_ROW, MOST_ROWS, is_dense
 
 # Multiplications that a part of the recipe may cost before it is left out: about a minute of one core.
 AFFORDABLE = 3e12
@@ -24,7 +24,7 @@ _FEWEST_COMMON = 500  # where fewer labels are common, to look at all of them co
 class RecipeSettings:
     """What the recipe can be told; None leaves the choice to the data (see `resolved`).
 
-    effort : "low" leaves out what costs more than it gains: half of the code, some proposals, half of the combiners
+    effort : "low" leaves out what costs more than it gains: half of the code, some proposals, half of the stackers
         that are averaged, tuning where labels are few, and some of its labels and the search for the rankers' cost
         where they are many.
     code_size : h of the closed-form start.
@@ -37,7 +37,7 @@ class RecipeSettings:
     neighbours, rankers : whether these parts may take part.
     most_rows : neighbours are not looked for by words that more rows than this have: those say little and cost most.
     ranker_cost : C of the rankers' SVMs; by default what held-out or trusted rows choose.
-    easy_negatives : how many labels drawn at random to learn each row as a negative of, besides the proposed ones.
+    random_negatives : how many labels drawn at random to learn each row as a negative of, besides the proposed ones.
     code_support : the code proposes labels that so many rows carry, and tuning looks at no others.
     proposed : how many labels each part proposes for a row.
     objective : "precision", or "psp" to favour labels that are rare and easily missed.
@@ -59,7 +59,7 @@ class RecipeSettings:
     most_rows: int | None = None
     rankers: bool | None = None
     ranker_cost: float | None = None
-    easy_negatives: int | None = None
+    random_negatives: int | None = None
     code_support: int | None = None
     proposed: int | None = None
     objective: str = "precision"
@@ -89,7 +89,7 @@ class Resolved(RecipeSettings):
     neighbours: bool
     most_rows: int
     rankers: bool
-    easy_negatives: int
+    random_negatives: int
     code_support: int
     proposed: int
 
@@ -152,7 +152,7 @@ def resolved(
         tuning_cost < 4 * AFFORDABLE and L > 1 and (many or not low),
         f"{tuning_cost:.0e} multiplications, {settings.effort} effort",
     )
-    easy_negatives = choose("easy_negatives", min(40 if many else 20, L), "enough to learn what a label is about")
+    random_negatives = choose("random_negatives", min(40 if many else 20, L), "enough to learn what a label is about")
     word_size = choose("word_size", 1000 if words <= 2000 else 500, f"{words} features")
     epochs = choose("epochs", 20 if words <= 2000 else 12, f"{words} features")
     gate = 10 if settings.attention else 1  # what a gated word costs, in products of its channels
@@ -168,7 +168,7 @@ def resolved(
     noise_rounds = choose("noise_rounds", 0, "no trusted rows that could tell whether it helps")
     made = {
         "code_size": h, "proposed": min(proposed, L), "neighbours": neighbours, "most_rows": most_rows,
-        "code_support": support, "tuning": tuning, "tuning_epochs": tuning_epochs, "easy_negatives": easy_negatives,
+        "code_support": support, "tuning": tuning, "tuning_epochs": tuning_epochs, "random_negatives": random_negatives,
         "word_size": word_size, "epochs": epochs, "network": network, "rankers": rankers, "ranker_cost": cost,
         "noise_rounds": noise_rounds, "ridge": ridge,
     }  # fmt: skip

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 import scipy.sparse as sp
 
-from rankae.data.glove import Meanings
-from rankae.data.near_copies import novel_rows, sample_to_compare
+from rankae.data.near_duplicates import novel_rows, sample_to_compare
+from rankae.data.word_embeddings import WordEmbeddings
+from rankae.paper.closed_form import leave_one_out_precision
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
-from rankae.training.warm_start import honest_precision
 
 RIDGES = (0.3, 1.0, 2.0, 4.0)
-# Points of precision that meanings must be worth. They take time, and on debtags half a point by leave-one-out scores
+# Points of precision that embeddings must be worth. They take time, and on debtags half a point by leave-one-out scores
 # was worth nothing to the whole model, which has neighbours as well.
 _GAIN = 0.6
 
@@ -26,39 +26,39 @@ class StartChoice:
 
     ridge: float
     noise_rounds: int | None
-    meanings: Meanings | None
+    embeddings: WordEmbeddings | None
     said: dict[str, str] = field(default_factory=dict)
 
 
-def chosen_by_honest_scores(
+def chosen_by_leave_one_out(
     rows: sp.csr_matrix,
     labels: sp.csr_matrix,
     settings: RecipeSettings,
-    candidates: Sequence[Meanings | None],
+    candidates: Sequence[WordEmbeddings | None],
     training: Training,
 ) -> StartChoice:
-    """The lambda, and which of the candidates to take for the meanings of words; where nothing is open, at no cost."""
+    """The lambda, and which word embeddings to take; where nothing is open, at no cost."""
     ridges = RIDGES if settings.ridge is None else (settings.ridge,)
     if len(ridges) == len(candidates) == 1:
-        return StartChoice(ridges[0], settings.noise_rounds, *best_meanings({candidates[0]: 0.0}))
+        return StartChoice(ridges[0], settings.noise_rounds, *best_embeddings({candidates[0]: 0.0}))
     began = time.perf_counter()
     sample = sample_to_compare(rows.shape[0], settings.seed)
     rows, labels = rows[sample], labels[sample]
     judged = novel_rows(rows)
-    found = honest_precision(rows, labels, judged, ridges, settings.seed, candidates[0])
+    found = leave_one_out_precision(rows, labels, judged, ridges, settings.seed, candidates[0])
     ridge = max(found, key=lambda tried: found[tried].mean())
     precision = {candidates[0]: float(found[ridge].mean())}
     for candidate in candidates[1:]:
-        own = honest_precision(rows, labels, judged, (ridge,), settings.seed, candidate)[ridge]
+        own = leave_one_out_precision(rows, labels, judged, (ridge,), settings.seed, candidate)[ridge]
         precision[candidate] = float(own.mean())
-    meanings, said = best_meanings(precision)
+    embeddings, said = best_embeddings(precision)
     if settings.ridge is None:
         said["ridge"] = f"{ridge:g} (best leave-one-out precision)"
     training.timed("choice of ridge", began)
-    return StartChoice(ridge, settings.noise_rounds, meanings, said)
+    return StartChoice(ridge, settings.noise_rounds, embeddings, said)
 
 
-def best_meanings(precision: dict[Meanings | None, float]) -> tuple[Meanings | None, dict[str, str]]:
+def best_embeddings(precision: dict[WordEmbeddings | None, float]) -> tuple[WordEmbeddings | None, dict[str, str]]:
     """The candidate of highest precision, and the line that says so; a single one is taken as it is."""
     chosen = max(precision, key=lambda candidate: precision[candidate] - (0 if candidate is None else _GAIN))
     if len(precision) > 1:

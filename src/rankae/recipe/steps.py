@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from rankae.errors import RankaeError
-from rankae.training.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from rankae.model_file.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 
 State = tuple[dict[str, Any], dict[str, np.ndarray]]
 

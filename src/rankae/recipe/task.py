@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.data.glove import Meanings
+from rankae.data.word_embeddings import WordEmbeddings
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import Resolved
 from rankae.recipe.steps import Steps
@@ -22,7 +22,7 @@ class Task:
     settings: Resolved
     training: Training
     steps: Steps
-    meanings: Meanings | None = None
+    embeddings: WordEmbeddings | None = None
 
     def without(self, places: np.ndarray) -> Task:
         """The same on all rows but these."""

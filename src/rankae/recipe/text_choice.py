@@ -15,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.data.glove import Meanings
-from rankae.data.near_copies import novel_rows, sample_to_compare
+from rankae.data.near_duplicates import novel_rows, sample_to_compare
 from rankae.data.text import TextFeatures, checked_text, title_of
+from rankae.data.word_embeddings import WordEmbeddings
 from rankae.metrics import standard_error
+from rankae.paper.closed_form import leave_one_out_precision
 from rankae.recipe.trusted import Trusted, trusted_precision
-from rankae.training.warm_start import honest_precision
 
-CandidateMeanings = Callable[[Sequence[str], sp.csr_matrix], Sequence[Meanings | None]]
+CandidateEmbeddings = Callable[[Sequence[str], sp.csr_matrix], Sequence[WordEmbeddings | None]]
 
 # Bytes that the table of word vectors may take, 400 float32 a word: it bounds the vocabulary of n-grams.
 _MOST_TABLE_BYTES = 2**29
@@ -36,7 +36,7 @@ _GAIN_OF_PIECES = 0.5
 class TextCandidates:
     """What may be chosen: n-grams, the weight of titles, and pieces (see `TextFeatures`); one of each is no choice.
 
-    meanings : what the start may take for the meanings of words, given their names and the rows; trusted rows ask.
+    embeddings : what the start may take for the embeddings of words, given their names and the rows; trusted rows ask.
     """
 
     ngrams: Sequence[tuple[int, int]] = ((1, 1), (1, 2))
@@ -44,7 +44,7 @@ class TextCandidates:
     pieces: Sequence[bool] = (False,)
     min_df: int = 2
     max_features: int | None = None
-    meanings: CandidateMeanings = lambda words, rows: (None,)
+    embeddings: CandidateEmbeddings = lambda words, rows: (None,)
 
 
 def choose_text(
@@ -68,7 +68,7 @@ def choose_text(
     # Leave-one-out scores of a sample will do, and spare the time to count the pairs of all texts.
     sample = np.arange(len(texts)) if trusted is not None else sample_to_compare(len(texts), seed)
     few = texts if len(sample) == len(texts) else [texts[i] for i in sample.tolist()]
-    comparison = _Comparison(labels[sample], seed, trusted, candidates.meanings)
+    comparison = _Comparison(labels[sample], seed, trusted, candidates.embeddings)
 
     def features(ngrams: tuple[int, int], title: float, pieces: bool) -> TextFeatures:
         most = candidates.max_features or MOST_FEATURES
@@ -105,16 +105,16 @@ def choose_text(
 
 
 class _Comparison:
-    """Candidates held against each other on the same rows: those without a near copy by the first one's features."""
+    """Candidates held against each other on the same rows: those without a near-duplicate by the first."""
 
     def __init__(
         self,
         labels: sp.csr_matrix,
         seed: int,
         trusted: tuple[Sequence[str], sp.csr_matrix] | None,
-        meanings: CandidateMeanings,
+        embeddings: CandidateEmbeddings,
     ) -> None:
-        self.labels, self.seed, self.trusted, self.meanings = labels, seed, trusted, meanings
+        self.labels, self.seed, self.trusted, self.embeddings = labels, seed, trusted, embeddings
         self._judged: np.ndarray | None = None
 
     def precision(self, text: TextFeatures, rows: sp.csr_matrix) -> np.ndarray:
@@ -122,13 +122,13 @@ class _Comparison:
         if self.trusted is None:
             if self._judged is None:
                 self._judged = novel_rows(rows)
-            return honest_precision(rows, self.labels, self._judged, seed=self.seed)[1.0]
-        witnesses = Trusted(text.transform(self.trusted[0]), self.trusted[1])
+            return leave_one_out_precision(rows, self.labels, self._judged, seed=self.seed)[1.0]
+        validation = Trusted(text.transform(self.trusted[0]), self.trusted[1])
         if self._judged is None:
-            self._judged = witnesses.novel(rows)
-        witnesses = witnesses.taken(self._judged)
-        known = self.meanings(text.spelled(), rows)
-        found = [trusted_precision(rows, self.labels, witnesses, seed=self.seed, meanings=own) for own in known]
+            self._judged = validation.novel(rows)
+        validation = validation.taken(self._judged)
+        known = self.embeddings(text.spelled(), rows)
+        found = [trusted_precision(rows, self.labels, validation, seed=self.seed, embeddings=own) for own in known]
         return max(found, key=np.mean)
 
 

@@ -2,8 +2,8 @@
 
 The parts learn from the training rows alone. The trusted rows, which the parts have not seen, take the place of the
 held-out rows: they choose lambda and the rounds of label correction, the epoch of tuning, the cost of the rankers and
-which parts to keep; they put D right, and the combiner is trained on them. So every part is trained once, not once more
-for each fold; only D, which takes a moment, is fitted without each fold of the trusted rows, for an honest opinion.
+which parts to keep; they put D right, and the stacker is trained on them. So every part is trained once, not once more
+for each fold; only D, which takes a moment, is fitted without each fold of the trusted rows, for an honest scores.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.data.glove import Meanings
-from rankae.data.near_copies import novel_rows
+from rankae.components.closed_form import ClosedForm
+from rankae.components.neighbours import Neighbours
+from rankae.components.ranker_weights import RankerWeights
+from rankae.components.rankers import Rankers, random_negatives
+from rankae.components.stack import ScoredShortlist, Stack
+from rankae.data.near_duplicates import novel_rows
+from rankae.data.word_embeddings import WordEmbeddings
 from rankae.errors import DataError
 from rankae.metrics import precisions, row_merits
-from rankae.network.kernels.sparse_product import sparse_product
-from rankae.network.top_k import top_k
+from rankae.numerics.shortlist import Shortlist
+from rankae.numerics.sparse_product import sparse_product
+from rankae.numerics.top_k import top_k
+from rankae.paper.closed_form import warm_start
 from rankae.recipe.fitting import Fitted, closed_form, train_network
+from rankae.recipe.label_correction import corrected_labels, robust_decoder
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, enough_code, enough_proposed
-from rankae.recipe.start import StartChoice, best_meanings
+from rankae.recipe.start import StartChoice, best_embeddings
 from rankae.recipe.steps import State
 from rankae.recipe.task import Task
 from rankae.recipe.trusted_decoder import best_decoder, trusted_folds
-from rankae.refine.code import CodePart
-from rankae.refine.model import Opinions, Parts
-from rankae.refine.neighbours import Neighbours
-from rankae.refine.ranker_weights import RankerWeights
-from rankae.refine.rankers import Rankers, easy_negatives
-from rankae.refine.shortlist import Shortlist
-from rankae.training.label_noise import put_right, robust_decoder
-from rankae.training.warm_start import warm_start
 
 FEWEST_TRUSTED = 20
 _RIDGES = (1.0, 3.0, 10.0, 30.0)
@@ -61,7 +61,7 @@ class Trusted:
         return self.labels.shape[0]
 
     def novel(self, rows: sp.csr_matrix) -> np.ndarray:
-        """Places of those without a near copy among the training rows, or of all, if too few are without.
+        """Places of those without a near-duplicate among the training rows, or of all, if too few are without.
 
         A copy's labels were spared the noise, or shared it: either way it rewards memory.
         """
@@ -74,31 +74,31 @@ class Trusted:
 
 def chosen_by_trusted(
     rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, trusted: Trusted,
-    candidates: Sequence[Meanings | None], training: Training,
+    candidates: Sequence[WordEmbeddings | None], training: Training,
 ) -> StartChoice:  # fmt: skip
-    """The lambda, rounds of label correction and meanings of words whose closed-form start ranks trusted rows best."""
+    """The lambda, rounds of label correction and word embeddings whose start ranks trusted rows best."""
     began = time.perf_counter()
     size = settings.code_size or enough_code(labels, settings.effort)
     proposed = settings.proposed or enough_proposed(labels, settings.effort)
     ridges = _RIDGES if settings.ridge is None else (settings.ridge,)
     rounds = range(_MOST_ROUNDS + 1) if settings.noise_rounds is None else (settings.noise_rounds,)
-    merits: dict[Meanings | None, float] = dict.fromkeys(candidates, 0.0)
+    merits: dict[WordEmbeddings | None, float] = dict.fromkeys(candidates, 0.0)
     trusted = trusted.taken(trusted.novel(rows))
     if len(candidates) > 1:
         found = {one: trusted_precision(rows, labels, trusted, ridges, settings.seed, one) for one in candidates}
         merits = {one: float(own.mean()) for one, own in found.items()}
-    meanings, of_meanings = best_meanings(merits)
+    embeddings, of_embeddings = best_embeddings(merits)
     tried: dict[tuple[float, int], dict[str, float]] = {}
     halves = trusted_folds(len(trusted), 2)
     for ridge in ridges:
-        start = warm_start(rows, labels, size, ridge, settings.seed, meanings=meanings)
+        start = warm_start(rows, labels, size, ridge, settings.seed, embeddings=embeddings)
         for done in range(max(rounds) + 1):
             if done:
-                soft = put_right(labels, start, proposed, settings.seed)
-                start = warm_start(rows, soft, size, ridge, settings.seed, meanings=meanings)
+                soft = corrected_labels(labels, start, proposed, settings.seed)
+                start = warm_start(rows, soft, size, ridge, settings.seed, embeddings=embeddings)
             if done in rounds:
-                table = robust_decoder(start.honest_codes, start.label_table, labels) if done else start.label_table
-                part = CodePart(start.word_table, table, np.zeros(len(table), dtype=np.float32), {})
+                table = robust_decoder(start.loo_codes, start.label_table, labels) if done else start.label_table
+                part = ClosedForm(start.word_table, table, np.zeros(len(table), dtype=np.float32), {})
                 codes = sparse_product(trusted.rows, start.word_table)
                 tried[ridge, done] = best_decoder(part, codes, trusted.labels, halves, (0.1,)).figures
     ridge, done = max(tried, key=lambda pair: sum(tried[pair].values()))
@@ -110,20 +110,20 @@ def chosen_by_trusted(
         for name, value in chosen.items()
         if getattr(settings, name) is None
     }
-    return StartChoice(ridge, done, meanings, said | of_meanings)
+    return StartChoice(ridge, done, embeddings, said | of_embeddings)
 
 
 def trusted_precision(
     rows: sp.csr_matrix, labels: sp.csr_matrix, trusted: Trusted, ridges: Sequence[float] = _RIDGES, seed: int = 0,
-    meanings: Meanings | None = None,
+    embeddings: WordEmbeddings | None = None,
 ) -> np.ndarray:  # fmt: skip
     """The precision of each trusted row by the closed-form start with the best lambda: the mean of its P@1, P@3, P@5.
 
-    As in `honest_precision`, a short code suffices to compare settings.
+    As in `leave_one_out_precision`, a short code suffices to compare settings.
     """
     found = []
     for ridge in ridges:
-        start = warm_start(rows, labels, _SHORT_CODE, ridge, seed, meanings=meanings)
+        start = warm_start(rows, labels, _SHORT_CODE, ridge, seed, embeddings=embeddings)
         top = top_k(sparse_product(trusted.rows, start.word_table), start.label_table, None, 5)[0]
         found.append(row_merits(top, trusted.labels))
     return max(found, key=np.mean)
@@ -135,16 +135,16 @@ def fit_parts_once(task: Task, trusted: Trusted) -> Fitted:
     neighbours = voted = None
     if settings.neighbours:
         began = time.perf_counter()
-        neighbours = Neighbours(rows, labels, most_rows=settings.most_rows)
-        voted = neighbours.read(rows, honest=True).propose(settings.proposed)
+        neighbours = Neighbours.of(rows, labels, most_rows=settings.most_rows)
+        voted = neighbours.predict(rows, leave_one_out=True).propose(settings.proposed)
         training.timed("neighbours", began)
-    code, honest_codes = _fit_code(task, trusted)
+    code, loo_codes = _fit_code(task, trusted)
     began = time.perf_counter()
     folds = trusted_folds(len(trusted))
     decoded = best_decoder(code, sparse_product(trusted.rows, code.word_table), trusted.labels, folds)
     code = decoded.part
     training.timed("decoder", began)
-    parts = Parts(code, likely_counts(labels, trusted.labels), settings.proposed)
+    parts = Stack(code, likely_counts(labels, trusted.labels), settings.proposed)
     parts.neighbours = neighbours
     if settings.network:
         began = time.perf_counter()
@@ -152,16 +152,17 @@ def fit_parts_once(task: Task, trusted: Trusted) -> Fitted:
         training.timed("network", began)
     if settings.rankers:
         began = time.perf_counter()
-        proposed = code.read_codes(honest_codes).propose(settings.proposed)
-        easy = easy_negatives(labels, settings.easy_negatives, settings.seed)
+        proposed = code.predict_codes(loo_codes).propose(settings.proposed)
+        easy = random_negatives(labels, settings.random_negatives, settings.seed)
         shortlist = Shortlist.union([p for p in (proposed, voted, easy) if p is not None])
-        listed = parts.opinions(trusted.rows).shortlist
+        listed = parts.candidates(trusted.rows).shortlist
         parts.rankers = _fit_rankers(task, shortlist, listed, trusted)
         training.timed("rankers", began)
     heard = [
-        replace(parts, code=own).opinions(trusted.rows[fold]) for fold, own in zip(folds, decoded.without, strict=True)
+        replace(parts, code=own).candidates(trusted.rows[fold])
+        for fold, own in zip(folds, decoded.without, strict=True)
     ]
-    return Fitted(parts, np.concatenate(folds), Opinions.stacked(heard))
+    return Fitted(parts, np.concatenate(folds), ScoredShortlist.stacked(heard))
 
 
 def likely_counts(labels: sp.csr_matrix, trusted: sp.csr_matrix) -> np.ndarray:
@@ -186,7 +187,7 @@ def likely_counts(labels: sp.csr_matrix, trusted: sp.csr_matrix) -> np.ndarray:
     return (n * (share * mapped + (1 - share) * clean)).astype(np.float32)
 
 
-def _fit_code(task: Task, trusted: Trusted) -> tuple[CodePart, np.ndarray]:
+def _fit_code(task: Task, trusted: Trusted) -> tuple[ClosedForm, np.ndarray]:
     """The code part and the honest codes of the training rows."""
     settings = task.settings
 
@@ -194,21 +195,21 @@ def _fit_code(task: Task, trusted: Trusted) -> tuple[CodePart, np.ndarray]:
         start, (part,) = closed_form(task, [])
         if settings.tuning:
             began = time.perf_counter()
-            codes = np.vstack([start.honest_codes, sparse_product(trusted.rows, start.word_table)])
+            codes = np.vstack([start.loo_codes, sparse_product(trusted.rows, start.word_table)])
             part = part.tuned(
                 codes,
                 sp.vstack([task.labels, trusted.labels], format="csr"),
-                check=np.arange(len(start.honest_codes), len(codes)),
+                check=np.arange(len(start.loo_codes), len(codes)),
                 epochs=settings.tuning_epochs,
                 seed=settings.seed,
             )
             task.training.timed("tuning", began)
         made, arrays = part.state()
-        return made, arrays | {"honest_codes": start.honest_codes}
+        return made, arrays | {"loo_codes": start.loo_codes}
 
     made, arrays = task.steps.take("code", fit)
-    honest_codes = arrays.pop("honest_codes")
-    return CodePart.from_state(made, arrays), honest_codes
+    loo_codes = arrays.pop("loo_codes")
+    return ClosedForm.from_state(made, arrays), loo_codes
 
 
 def _fit_rankers(task: Task, shortlist: Shortlist, listed: Shortlist, trusted: Trusted) -> Rankers:

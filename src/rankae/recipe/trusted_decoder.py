@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.components.closed_form import ClosedForm
 from rankae.metrics import precisions
-from rankae.refine.code import CodePart
 
 PULLS = (0.03, 0.1, 0.3, 1.0)  # in mean energies of a code's dimension
 _FOLDS = 5
@@ -25,8 +25,8 @@ _FOLDS = 5
 class Corrected:
     """A code part, those that have not seen the trusted rows of each fold, and the precision of the latter there."""
 
-    part: CodePart
-    without: list[CodePart]
+    part: ClosedForm
+    without: list[ClosedForm]
     figures: dict[str, float]
 
     @property
@@ -40,7 +40,7 @@ def trusted_folds(rows: int, folds: int = _FOLDS) -> list[np.ndarray]:
 
 
 def best_decoder(
-    part: CodePart,
+    part: ClosedForm,
     codes: np.ndarray,
     labels: sp.csr_matrix,
     folds: Sequence[np.ndarray],
@@ -51,19 +51,19 @@ def best_decoder(
     codes : of the trusted rows, as F gives them.
     """
     k = min(5, labels.shape[1])
-    found = [Corrected(part, [part] * len(folds), precisions(part.read_codes(codes).propose(k), labels))]
+    found = [Corrected(part, [part] * len(folds), precisions(part.predict_codes(codes).propose(k), labels))]
     for pull in pulls:
         without = [corrected(part, *_left(codes, labels, fold), pull) for fold in folds]
         top = np.empty((len(codes), k), dtype=np.int32)
         for fold, own in zip(folds, without, strict=True):
-            top[fold] = own.read_codes(codes[fold]).propose(k)
+            top[fold] = own.predict_codes(codes[fold]).propose(k)
         found.append(Corrected(corrected(part, codes, labels, pull), without, precisions(top, labels)))
     return max(found, key=lambda tried: tried.merit)
 
 
-def corrected(part: CodePart, codes: np.ndarray, labels: sp.csr_matrix, pull: float) -> CodePart:
+def corrected(part: ClosedForm, codes: np.ndarray, labels: sp.csr_matrix, pull: float) -> ClosedForm:
     """The part with D~ and b~ in place of D and b."""
-    z = part.read_codes(codes).codes
+    z = part.predict_codes(codes).codes
     centre, frequency = z.mean(0), np.asarray(labels.mean(axis=0), dtype=np.float32).ravel()
     z = z - centre
     energy = z.T @ z
@@ -76,7 +76,7 @@ def corrected(part: CodePart, codes: np.ndarray, labels: sp.csr_matrix, pull: fl
         energy + np.float32(pull) * np.eye(len(energy), dtype=np.float32), wanted - scale * explained
     )
     table = np.ascontiguousarray((scale * D + change).T)
-    return CodePart(part.word_table, table, frequency - table @ centre, part.residual, part.common)
+    return ClosedForm(part.word_table, table, frequency - table @ centre, part.residual, part.common)
 
 
 def _left(codes: np.ndarray, labels: sp.csr_matrix, fold: np.ndarray) -> tuple[np.ndarray, sp.csr_matrix]:

@@ -1,6 +1,6 @@
 """Pooling a document's positions into a fixed number of equal parts of its own length.
 
-Parts follow each row's own length, not the padded width of its batch, so a document's answer
+Stack follow each row's own length, not the padded width of its batch, so a document's answer
 does not depend on the company it is read in.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.errors import DataError, RankaeError
 
 

@@ -10,7 +10,7 @@ import torch
 from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.rivals._network_training import (
     batches_of_like_length,
     hold_out,

@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rankae.base import LabelRanker
-from rankae.losses.c2ae import code_loss, pair_loss
+from rankae.base.ranker import LabelRanker
+from rankae.rivals._c2ae_loss import code_loss, pair_loss
 from rankae.rivals._network_training import (
     hold_out,
     ndcg,

@@ -11,7 +11,7 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
 from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._ranked import Ranked, rank_in_blocks

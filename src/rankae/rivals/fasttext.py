@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.errors import DataError
 from rankae.rivals._packed_folder import pack, unpack
 from rankae.rivals._ranked import Ranked, rank_pairs

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.rivals._limits import above, at_least
 from rankae.rivals._trees.forest import Forest, forest_top, grow_forest
 from rankae.rivals._votes import popular_labels

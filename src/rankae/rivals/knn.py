@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
 from rankae.rivals._limits import at_least
 from rankae.rivals._ranked import Ranked, nothing_ranked, rank_sparse

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from napkinxc import models
 from sklearn.utils import check_random_state
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.errors import DataError
 from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._packed_folder import pack, unpack

@@ -18,7 +18,7 @@ import numpy as np
 import omikuji
 import scipy.sparse as sp
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.data.text import TextFeatures
 from rankae.errors import DataError
 from rankae.progress import track

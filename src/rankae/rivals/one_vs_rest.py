@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.progress import track
 from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
 from rankae.rivals._limits import few_enough_labels

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.progress import Bar, bar
 from rankae.rivals._limits import above, at_least
 from rankae.rivals._pdsparse.rounds import play_round, share_right, zero_dual

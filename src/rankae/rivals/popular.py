@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.base import LabelRanker, Rows
+from rankae.base.ranker import LabelRanker, Rows
 from rankae.rivals._ranked import Ranked, rank_dense
 
 

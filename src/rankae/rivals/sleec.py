@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from rankae.base import LabelRanker
+from rankae.base.ranker import LabelRanker
 from rankae.progress import track
 from rankae.rivals._limits import above, at_least
 from rankae.rivals._sleec.clusters import cluster_centres, nearest_centre

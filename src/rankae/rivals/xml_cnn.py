@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rankae.data.glove import known_vectors
+from rankae.data.word_embeddings import known_vectors
 from rankae.rivals._doc_pooling import max_pool, parts_of
 from rankae.rivals._text_network import TextNetwork
 from rankae.rivals._word_ids import FIRST_WORD, PADDING

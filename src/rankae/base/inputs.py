@@ -1,0 +1,152 @@
+"""From what a user hands in to what a model works on: texts or CSR rows, and a CSR label matrix with names."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.errors import DataError
+
+TargetKind = Literal["indicator", "lists", "single"]
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Labels of the training rows.
+
+    matrix : CSR float32, rows x labels, every stored value 1.
+    classes : the label's name for each column, as the user gave it.
+    kind : the form in which labels came, so that `predict` can answer in the same form.
+    """
+
+    matrix: sp.csr_matrix
+    classes: np.ndarray
+    kind: TargetKind
+
+
+def is_text(X: Any) -> bool:
+    """True for a sequence (or 1-D array) of strings."""
+    if isinstance(X, str | bytes) or sp.issparse(X) or not hasattr(X, "__len__") or len(X) == 0:
+        return False
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and (X.dtype.kind in "UT" or (X.dtype == object and isinstance(X[0], str)))
+    if hasattr(X, "iloc"):  # a pandas Series or DataFrame
+        return X.ndim == 1 and isinstance(X.iloc[0], str)
+    return isinstance(X, Sequence) and isinstance(X[0], str)
+
+
+def name_array(names: Iterable[Hashable]) -> np.ndarray:
+    """A 1-D array of names that keeps tuples whole: integers become an integer array, all else stays as it is."""
+    names = list(names)
+    if names and all(
+        isinstance(n, int | np.integer) and not isinstance(n, bool) and abs(int(n)) < 2**63 for n in names
+    ):
+        return np.asarray(names, dtype=np.int64)
+    return np.fromiter(names, dtype=object, count=len(names))
+
+
+def label_matrix(Y: Any) -> Targets:
+    """Read labels given as an indicator matrix (sparse or dense), as lists of names, or as one name a row."""
+    if sp.issparse(Y):
+        return _from_indicator(sp.csr_matrix(Y, copy=True))
+    if hasattr(Y, "to_numpy"):
+        Y = Y.to_numpy()
+    if isinstance(Y, np.ndarray) and Y.ndim == 2:
+        return _from_table(Y)
+    if isinstance(Y, np.ndarray) and Y.dtype != object:
+        if Y.ndim != 1:
+            raise DataError(
+                f"labels have {Y.ndim} dimensions; give a rows x labels indicator or a list of labels a row"
+            )
+        return _from_single(Y)
+    if not isinstance(Y, Iterable) or isinstance(Y, str | bytes):
+        raise DataError("labels must be a rows x labels indicator matrix, or a list with the labels of each row")
+    Y = list(Y)
+    if Y and not any(_is_collection(row) for row in Y):
+        return _from_single(Y)
+    return _from_lists(Y)
+
+
+def labels_among(Y: Any, classes: np.ndarray, pass_over: bool = False) -> sp.csr_matrix:
+    """Labels Y in the columns of known `classes`; one that is not among them is a mistake, or is passed over."""
+    targets = label_matrix(Y)
+    if targets.kind == "indicator":
+        if targets.matrix.shape[1] != len(classes):
+            raise DataError(f"labels have {targets.matrix.shape[1]} columns, the model {len(classes)}")
+        return targets.matrix
+    place = {name: i for i, name in enumerate(classes.tolist())}
+    columns = np.array([place.get(name, -1) for name in targets.classes.tolist()], dtype=np.int32)
+    if not pass_over and (columns < 0).any():
+        name = targets.classes.tolist()[int(np.argmin(columns))]
+        raise DataError(f"label {name!r} was not in the first rows; fit on all rows to add it")
+    given = targets.matrix.tocoo()
+    known = columns[given.col] >= 0
+    shape = targets.matrix.shape[0], len(classes)
+    return sp.csr_matrix((given.data[known], (given.row[known], columns[given.col[known]])), shape=shape)
+
+
+def _is_collection(row: Any) -> bool:
+    return isinstance(row, list | set | frozenset | tuple | np.ndarray)
+
+
+def _from_table(Y: np.ndarray) -> Targets:
+    """A dense indicator; or, if it does not hold numbers, one row of label names for each row."""
+    if Y.dtype.kind in "biuf":
+        return _from_indicator(sp.csr_matrix(Y))
+    try:  # a data frame of mixed columns comes as objects
+        return _from_indicator(sp.csr_matrix(Y.astype(np.float64)))
+    except (TypeError, ValueError):
+        return _from_lists(list(Y))
+
+
+def _from_indicator(matrix: sp.csr_matrix) -> Targets:
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    if matrix.nnz and not np.all(matrix.data == 1):
+        worst = matrix.data[matrix.data != 1][0]
+        raise DataError(f"the label matrix holds {worst}; it must hold only 0 and 1")
+    matrix = sp.csr_matrix(matrix, dtype=np.float32)
+    return Targets(matrix, np.arange(matrix.shape[1]), "indicator")
+
+
+def _from_single(Y: Any) -> Targets:
+    if isinstance(Y, np.ndarray) and Y.dtype.kind == "f" and not np.isfinite(Y).all():
+        raise DataError("Input y contains NaN or infinity, which is no label")
+    values = list(Y.tolist() if isinstance(Y, np.ndarray) else Y)
+    try:
+        classes = _sorted_names(set(values))
+    except TypeError:
+        raise DataError("a label is not hashable; use strings, numbers or tuples") from None
+    column = {name: i for i, name in enumerate(classes)}
+    indices = np.fromiter((column[v] for v in values), dtype=np.int32, count=len(values))
+    matrix = sp.csr_matrix(
+        (np.ones(len(values), np.float32), indices, np.arange(len(values) + 1)), shape=(len(values), len(classes))
+    )
+    return Targets(matrix, np.asarray(classes) if isinstance(Y, np.ndarray) else name_array(classes), "single")
+
+
+def _from_lists(Y: list[Any]) -> Targets:
+    column: dict[Hashable, int] = {}
+    indptr = np.zeros(len(Y) + 1, dtype=np.int64)
+    indices: list[int] = []
+    for i, row in enumerate(Y):
+        if not _is_collection(row):
+            raise DataError(f"row {i}: labels must be a list, not {type(row).__name__}")
+        try:
+            indices.extend(sorted({column.setdefault(name, len(column)) for name in row}))
+        except TypeError:
+            raise DataError(f"row {i}: a label is not hashable; use strings, numbers or tuples") from None
+        indptr[i + 1] = len(indices)
+    matrix = sp.csr_matrix((np.ones(len(indices), np.float32), indices, indptr), shape=(len(Y), len(column)))
+    return Targets(matrix, name_array(column), "lists")
+
+
+def _sorted_names(names: Iterable[Hashable]) -> list[Hashable]:
+    try:
+        return sorted(names)  # type: ignore[type-var]
+    except TypeError:
+        return sorted(names, key=lambda name: (type(name).__name__, repr(name)))

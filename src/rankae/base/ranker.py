@@ -1,0 +1,295 @@
+"""The face that every model shares: scikit-learn's verbs, plus `predict_top`, `save` and `load`.
+
+A method says three things: `_fit(rows, labels)`, `_top(rows, k)`, and its state as arrays and plain settings.
+Everything else (texts, names, thresholds, files) is here, once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rankae.base.inputs import Targets, is_text, label_matrix, name_array
+from rankae.data.dataset import Dataset
+from rankae.data.text import TextFeatures
+from rankae.errors import DataError, ModelFileError, RankaeError
+from rankae.model_file import ModelFile, read_model, write_model
+
+Rows: TypeAlias = sp.csr_matrix | list[str]
+
+# decision_function is the one call whose answer is rows x labels; beyond this many cells it refuses.
+MOST_DENSE_CELLS = 2**28
+
+
+class LabelRanker(BaseEstimator):
+    """A model that ranks labels for a row.
+
+    Attributes after `fit`
+    ----------------------
+    classes_ : array of label names, one for each column of the label matrix.
+    text_ : TextFeatures or None; how strings become weighted words, if the model was fitted on strings.
+    label_counts_ : int array; on how many of the `training_rows_` rows each label stood. Propensities come from them.
+    threshold_ : float; `predict` keeps the labels that score at least this much, and always the best one.
+    """
+
+    method: ClassVar[str]  # the name in the registry and on the command line
+    reads: ClassVar[Literal["features", "text"]] = "features"
+
+    # What a method must say -------------------------------------------------------------------------------------
+
+    def _fit(self, rows: Rows, labels: sp.csr_matrix) -> None:
+        """Learn from CSR float32 rows (or raw texts, if `reads` is "text") and a CSR 0/1 label matrix."""
+        raise NotImplementedError
+
+    def _top(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k best labels a row, best first: int32 columns and float32 scores, padded with -1 and -inf."""
+        raise NotImplementedError
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What `_restore` needs besides the constructor's parameters: JSON values and arrays."""
+        raise NotImplementedError
+
+    def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        raise NotImplementedError
+
+    # What a user calls ------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Learn from rows X (CSR, dense array or strings) and labels Y (indicator matrix or lists of names)."""
+        if Y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        if isinstance(X, list | tuple) and not X:
+            raise DataError("there are no rows to learn from")
+        targets = label_matrix(Y)
+        return self._fit_targets(self._training_rows(X, targets), targets)
+
+    def fit_dataset(self, data: Dataset) -> Self:
+        """`fit` on a data set, keeping its label names."""
+        targets = label_matrix(data.labels)
+        if data.label_names is not None:
+            targets = Targets(targets.matrix, name_array(data.label_names), "lists")
+        return self._fit_targets(self._training_rows(data.rows, targets), targets)
+
+    def predict_top(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """The k best labels of each row, best first: (names, scores), both rows x min(k, labels).
+
+        A model may find fewer than k labels: then the names are objects, with None in the places left over.
+        """
+        columns, scores = self.top_columns(X, k)
+        names, nothing = self.classes_[columns], columns < 0
+        if nothing.any():
+            names = names.astype(object)
+            names[nothing] = None
+        return names, scores
+
+    def top_columns(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """As `predict_top`, with label columns in place of names."""
+        self._check_fitted()
+        if k < 1:
+            raise DataError(f"k must be at least 1, but it is {k}")
+        return self._answer(self._rows(X), min(k, len(self.classes_)))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of all labels, rows x labels. For large label sets use `predict_top`."""
+        self._check_fitted()
+        rows = self._rows(X)
+        n, labels = _length(rows), len(self.classes_)
+        if n * labels > MOST_DENSE_CELLS:
+            raise DataError(f"{n} rows x {labels} labels are too many scores for one array; use predict_top")
+        columns, scores = self._answer(rows, labels)
+        dense = np.full((n, labels), -np.inf, dtype=np.float32)
+        row, rank = np.nonzero(columns >= 0)
+        dense[row, columns[row, rank]] = scores[row, rank]
+        return dense
+
+    def predict(self, X: Any) -> Any:
+        """Labels of each row, in the form in which `fit` was given them."""
+        self._check_fitted()
+        rows = self._rows(X)
+        if self.kind_ == "single":
+            return self.classes_[self._answer(rows, 1)[0][:, 0]]
+        columns, scores = self._answer(rows, min(self.most_labels_, len(self.classes_)))
+        keep = (scores >= self.threshold_) & (columns >= 0)
+        keep[:, 0] = columns[:, 0] >= 0
+        if self.kind_ == "lists":
+            return [self.classes_[c[m]].tolist() for c, m in zip(columns, keep, strict=True)]
+        row, _ = np.nonzero(keep)
+        ones = np.ones(len(row), dtype=np.int64)
+        return sp.csr_matrix((ones, (row, columns[keep])), shape=(len(columns), len(self.classes_)))
+
+    def score(self, X: Any, y: Any) -> float:
+        """P@1, the share of rows whose best label is right; an indicator matrix has the columns of `classes_`."""
+        targets = label_matrix(y)
+        columns, _ = self.top_columns(X, 1)
+        if len(columns) != targets.matrix.shape[0]:
+            raise DataError(f"there are {len(columns)} rows but {targets.matrix.shape[0]} rows of labels")
+        known = {name: i for i, name in enumerate(self.classes_.tolist())}
+        to_model = np.array([known.get(name, -2) for name in targets.classes.tolist()], dtype=np.int64)
+        if targets.kind == "indicator":
+            to_model = np.arange(len(to_model))
+        coo = targets.matrix.tocoo()
+        right = to_model[coo.col] == columns[coo.row, 0]
+        return float(right.sum() / max(1, len(columns)))
+
+    def save(self, path: str | Path, **facts: Any) -> None:
+        """Write the model folder (see `rankae.model_file`); `facts` such as metrics are kept in model.json."""
+        self._check_fitted()
+        settings, arrays = self._state()
+        arrays = arrays | {"training.label_counts": self.label_counts_}
+        tables, text = {"labels": self.classes_.tolist()}, None
+        if self.text_ is not None:
+            text, text_arrays, tables["words"] = self.text_.state()
+            arrays |= {f"text.{name}": value for name, value in text_arrays.items()}
+        write_model(
+            path,
+            method=self.method,
+            settings={
+                "parameters": self.get_params(deep=False),
+                "kind": self.kind_,
+                "threshold": self.threshold_,
+                "most_labels": self.most_labels_,
+                "features": self.n_features_in_,
+                "training_rows": self.training_rows_,
+                "text": text,
+                "state": settings,
+            },
+            arrays=arrays,
+            tables=tables,
+            facts=facts,
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model folder written by `save`; arrays are mapped from disk, not copied."""
+        model_file = read_model(path, method=cls.method)
+        try:
+            return cls._from_file(model_file)
+        except RankaeError:
+            raise
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise ModelFileError(
+                f"{path} lacks what a {cls.method} model needs ({type(error).__name__}: {error}); train it again"
+            ) from error
+
+    # What the methods above share -------------------------------------------------------------------------------
+
+    @classmethod
+    def _from_file(cls, model_file: ModelFile) -> Self:
+        settings, arrays = model_file.settings, model_file.arrays
+        known = cls._get_param_names()  # an older model may have been trained with parameters that are gone
+        model = cls(**{name: value for name, value in settings["parameters"].items() if name in known})
+        model.classes_ = name_array(model_file.tables["labels"])
+        model.kind_ = settings["kind"]
+        model.threshold_ = settings["threshold"]
+        model.most_labels_ = settings["most_labels"]
+        model.n_features_in_ = settings["features"]
+        model.training_rows_, model.label_counts_ = settings["training_rows"], arrays["training.label_counts"]
+        model.text_ = None
+        if settings["text"] is not None:
+            text_arrays = {name.removeprefix("text."): v for name, v in arrays.items() if name.startswith("text.")}
+            model.text_ = TextFeatures.from_state(settings["text"], text_arrays, model_file.tables["words"])
+        model._restore(settings["state"], {n: v for n, v in arrays.items() if not n.startswith(("text.", "training."))})
+        return model
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "classes_"):  # scikit-learn's own check takes longer than some answers do
+            check_is_fitted(self, "classes_")
+
+    def _answer(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """`_top`, with an empty answer to no rows, so that no method need provide for it."""
+        if _length(rows) == 0:
+            return np.empty((0, k), dtype=np.int32), np.empty((0, k), dtype=np.float32)
+        return self._top(rows, k)
+
+    def _new_text(self) -> TextFeatures:
+        """How strings become weighted words for this method, before fitting."""
+        return TextFeatures()
+
+    def _training_rows(self, X: Any, targets: Targets) -> Rows:
+        """X as `_fit` reads it; labels are given for methods that choose their features by evidence."""
+        self.text_: TextFeatures | None = None
+        if is_text(X):
+            if self.reads == "text":
+                self.n_features_in_ = 0
+                return list(X)
+            self.text_ = self._new_text()
+            rows = self.text_.fit_transform(X)
+            self.n_features_in_ = rows.shape[1]
+            return rows
+        return self._matrix(X, reset=True)
+
+    def _rows(self, X: Any) -> Rows:
+        if is_text(X):
+            if self.reads == "text":
+                return list(X)
+            if self.text_ is None:
+                raise DataError("this model was trained on a feature matrix, so it cannot read raw text")
+            return self.text_.transform(X)
+        if isinstance(X, list) and not X:
+            return X if self.reads == "text" else sp.csr_matrix((0, self.n_features_in_), dtype=np.float32)
+        if self.text_ is not None and not (sp.issparse(X) and X.shape[1] == self.n_features_in_):
+            raise DataError("this model was trained on raw text: give it strings")
+        return self._matrix(X, reset=False)
+
+    def _matrix(self, X: Any, reset: bool) -> sp.csr_matrix:
+        if self.reads == "text":
+            raise DataError(f"{self.method} reads raw text, not a feature matrix: give it a list of strings")
+        if not reset and self._is_ready(X):
+            return X
+        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=reset, ensure_min_features=1)
+        rows = sp.csr_matrix(rows)
+        if not rows.has_canonical_format:
+            rows = rows.copy()  # the user's matrix stays as it is
+            rows.sum_duplicates()
+        return rows
+
+    def _is_ready(self, X: Any) -> bool:
+        """Whether there is nothing to convert or complain of; scikit-learn would take longer than a row to find out."""
+        return (
+            isinstance(X, sp.csr_matrix)
+            and X.dtype == np.float32
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and X.has_canonical_format
+            and bool(np.isfinite(X.data).all())
+        )
+
+    def _fit_targets(self, rows: Rows, targets: Targets) -> Self:
+        labels = targets.matrix
+        if _length(rows) != labels.shape[0]:
+            raise DataError(f"there are {_length(rows)} rows but {labels.shape[0]} rows of labels")
+        if labels.shape[1] == 0:
+            raise DataError("there are no labels to learn from")
+        self.classes_, self.kind_ = targets.classes, targets.kind
+        self.label_counts_ = np.bincount(labels.indices, minlength=labels.shape[1])
+        self.training_rows_ = labels.shape[0]
+        self._fit(rows, labels)
+        self._set_threshold(rows, labels)
+        return self
+
+    def _set_threshold(self, rows: Rows, labels: sp.csr_matrix) -> None:
+        """Set the threshold that gives training rows as many labels on average as they have."""
+        sample = np.random.default_rng(0).permutation(labels.shape[0])[:2000]
+        counts = np.diff(labels.indptr)[sample]
+        self.most_labels_ = int(max(1, counts.max(initial=1)))
+        picked = [rows[i] for i in sample] if isinstance(rows, list) else rows[sample]
+        scores = self._top(picked, min(self.most_labels_, labels.shape[1]))[1].ravel()
+        wanted = min(int(counts.sum()), int(np.isfinite(scores).sum()))
+        self.threshold_ = float(np.partition(scores, -wanted)[-wanted]) if wanted else float("inf")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = self.reads == "features"
+        tags.input_tags.string = True
+        return tags
+
+
+def _length(rows: Rows) -> int:
+    return len(rows) if isinstance(rows, list) else rows.shape[0]

@@ -1,0 +1,1 @@
+"""What scores and proposes labels, one file each, and the stacker that joins them."""

@@ -1,0 +1,131 @@
+"""The vote of the nearest training rows: labels that rows with the same words carry.
+
+It finds rare labels that a code of a few hundred numbers has no room for.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from rankae.components.predictions import SparsePredictions
+from rankae.errors import ModelFileError
+from rankae.model_file import pack_csr, unpack_csr
+from rankae.numerics.row_search import RowSearch
+from rankae.numerics.shortlist import Shortlist
+from rankae.numerics.table import RaggedTable
+
+
+class VotePredictions(SparsePredictions):
+    """Votes, and how far they can be trusted.
+
+    closest : for each vote, the cosine of the nearest training row that carries the label.
+    nearest : for each row, the cosine of the nearest training row.
+    """
+
+    def __init__(self, named: Shortlist, votes: np.ndarray, closest: np.ndarray, nearest: np.ndarray) -> None:
+        super().__init__(named, votes)
+        self.closest, self.nearest = closest, nearest
+
+    def taken(self, rows: np.ndarray) -> VotePredictions:
+        entries = self.named.entries_of(rows)
+        return VotePredictions(self.named.taken(rows), self.values[entries], self.closest[entries], self.nearest[rows])
+
+
+@njit(cache=True, nogil=True)
+def _vote(found, cosine, label_starts, label_columns, labels, count, starts, columns, votes, closest):
+    """Each of a row's neighbours votes for its labels with its cosine; `columns` ascend within a row."""
+    total, first = np.zeros(labels, np.float32), np.empty(labels, np.float32)
+    used = 0
+    for i in range(len(found)):
+        begin = used
+        for place in range(found.shape[1]):
+            row = found[i, place]
+            if row < 0:
+                break
+            for t in range(label_starts[row], label_starts[row + 1]):
+                label = label_columns[t]
+                if total[label] == 0:
+                    columns[used] = label
+                    first[label] = cosine[i, place]  # the nearest comes first
+                    used += 1
+                total[label] += cosine[i, place]
+        columns[begin:used].sort()
+        for t in range(begin, used):
+            votes[t], closest[t] = total[columns[t]] / count, first[columns[t]]
+            total[columns[t]] = 0
+        starts[i + 1] = used
+
+
+class Neighbours:
+    """Votes of the nearest training rows, by the cosine of their weighted words (see `RowSearch`)."""
+
+    name = "neighbours"
+
+    def __init__(self, search: RowSearch, labels: sp.csr_matrix, count: int = 20) -> None:
+        self.search, self.labels, self.count = search, labels, count
+        self._label_counts = np.diff(labels.indptr)
+
+    @classmethod
+    def of(cls, rows: sp.csr_matrix, labels: sp.csr_matrix, count: int = 20, most_rows: int | None = None) -> Self:
+        """Remember the training rows; words of more than `most_rows` rows are not followed."""
+        return cls(RowSearch.over(rows, most_rows), labels, count)
+
+    def predict(self, rows: sp.csr_matrix, leave_one_out: bool = False) -> VotePredictions:
+        """Votes for each row; with `leave_one_out` the rows are the training rows, none of which votes for itself."""
+        return self.votes(*self.nearest(rows, leave_one_out))
+
+    def votes(self, found: np.ndarray, cosine: np.ndarray) -> VotePredictions:
+        """The votes of rows that `nearest` found."""
+        room = int(self._label_counts[found].sum())  # of padding too, which does no harm
+        starts, columns = np.zeros(len(found) + 1, dtype=np.int64), np.empty(room, dtype=np.int32)
+        votes, closest = np.empty(room, dtype=np.float32), np.empty(room, dtype=np.float32)
+        of_rows = self.labels.indptr, self.labels.indices, self.labels.shape[1]
+        _vote(found, cosine, *of_rows, np.float32(self.count), starts, columns, votes, closest)
+        used = starts[-1]
+        return VotePredictions(Shortlist(starts, columns[:used]), votes[:used], closest[:used], cosine[:, 0])
+
+    def nearest(self, rows: sp.csr_matrix, leave_one_out: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest training rows, nearest first, and their cosines: rows x count, padded with -1 and 0."""
+        return self.search.nearest(rows, self.count, leave_one_out)
+
+    def proposed_without(self, found: np.ndarray, cosine: np.ndarray, away: np.ndarray, k: int) -> np.ndarray:
+        """The k labels with most votes for each row if some training rows, `away` (bool), had no vote."""
+        left = np.where((found >= 0) & ~away[found], cosine, 0)
+        order = np.argsort(-left, axis=1, kind="stable")
+        left = np.take_along_axis(left, order, axis=1)
+        return self.votes(np.where(left > 0, np.take_along_axis(found, order, axis=1), -1), left).propose(k)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Words and labels that it knows."""
+        return self.search.words, self.labels.shape[1]
+
+    def shrunk(self, precision: str) -> Neighbours:
+        """The same rows with smaller weights."""
+        return Neighbours(self.search.shrunk(precision), self.labels, self.count)
+
+    def updated(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Neighbours:
+        """With some more rows that can vote."""
+        together = sp.vstack([self.search.matrix().tocsr(), rows], format="csr")
+        labels = sp.vstack([self.labels, labels], format="csr")
+        return Neighbours.of(together, labels, self.count, self.search.most_rows)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        weights = self.search.weights
+        arrays = {"starts": weights.starts, "rows": self.search.rows, "weights": weights.values}
+        if len(weights.scales):
+            arrays["scales"] = weights.scales
+        return {"count": self.count, "most_rows": self.search.most_rows}, arrays | pack_csr("labels", self.labels)
+
+    @classmethod
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        labels = unpack_csr(arrays, "labels")
+        weights = RaggedTable(arrays["starts"], arrays["weights"], arrays.get("scales"))
+        search = RowSearch(labels.shape[0], settings["most_rows"], arrays["rows"], weights)
+        if not search.holds_together():
+            raise ModelFileError("the model's neighbours contradict themselves; train it again")
+        return cls(search, labels, settings["count"])

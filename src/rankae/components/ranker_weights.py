@@ -1,0 +1,292 @@
+"""The rankers' weight vectors as prediction reads them.
+
+A row has a few hundred words, the vector of a frequent label thousands of weights, and a row asks dozens of labels: to
+find a row's words in a vector is what rankers spend their time on. A long vector therefore says by one bit a word
+whether it has a weight, and the number of bits set before a word is the place of its weight. That takes less room than
+the numbers of its words. A short vector is read through.
+
+Where many rows are asked about at once, labels take turns instead of rows: a label's vector is spread out once for all
+the rows that name it, and finding a word in it then costs one look.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit, types
+from numba.extending import intrinsic
+
+from rankae.components.rankers import Rankers
+from rankae.errors import ModelFileError
+from rankae.numerics.shortlist import Shortlist
+from rankae.numerics.small_numbers import number
+from rankae.numerics.table import RaggedTable
+from rankae.numerics.threads import across_threads
+
+# Of a vector with more weights than 1 / _LONG of the words, bits and counts take less room than numbers of words.
+_LONG = 21
+_SEARCH = 12  # a short vector that is still this many times longer than the row is searched, not read through
+_MANY_ROWS = 128  # from here on labels take turns
+
+
+@intrinsic
+def _bits_set(typingctx: Any, bits: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), codegen
+
+
+@njit(cache=True, nogil=True)
+def _set_bits(labels, starts, words, bits, before):
+    for place in range(len(labels)):
+        start, stop = starts[labels[place]], starts[labels[place] + 1]
+        for t in range(start, stop):
+            bits[place, words[t] >> 6] |= np.uint64(1) << np.uint64(words[t] & 63)
+        count = 0
+        for block in range(bits.shape[1]):
+            before[place, block] = count
+            count += _bits_set(bits[place, block])
+
+
+@njit(cache=True, nogil=True)
+def _words_of_bits(bits, words):
+    """The places of the bits that are set, ascending."""
+    used = 0
+    for block in range(len(bits)):
+        left = bits[block]
+        while left:
+            words[used] = block * 64 + np.int64(_bits_set((left & (~left + np.uint64(1))) - np.uint64(1)))
+            left &= left - np.uint64(1)
+            used += 1
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _product_by_bits(bits, before, weights, words, values):
+    total, one = np.float32(0), np.uint64(1)
+    for t in range(len(words)):
+        word = np.uint64(words[t])  # unsigned: no test for places that count from the end
+        block, bit = word >> np.uint64(6), word & np.uint64(63)
+        own = bits[block]
+        # Whether a word has a weight cannot be guessed, so it is a factor, not a branch.
+        there = (own >> bit) & one
+        place = np.uint64(before[block]) + _bits_set(own & ((one << bit) - one))
+        total += number(weights[place * there]) * values[t] * np.float32(there)
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _product_by_words(own, weights, spread):
+    total = np.float32(0)
+    for t in range(len(own)):
+        total += number(weights[t]) * spread[np.uint64(own[t])]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _product_by_search(own, weights, start, stop, own_start, words, values, first, last):
+    total, low, size = np.float32(0), own_start, own_start + stop - start
+    for t in range(first, last):  # both ascend, so each search starts where the last one ended
+        high = size
+        while low < high:
+            middle = (low + high) // 2
+            if own[middle] < words[t]:
+                low = middle + 1
+            else:
+                high = middle
+        if low < size and own[low] == words[t]:
+            total += number(weights[start + low - own_start]) * values[t]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _judge(
+    first, last, entries, columns, row_starts, words, values,
+    starts, weights, scales, biases, own, own_starts, place, bits, before, vocabulary, out,
+):  # fmt: skip
+    spread = np.zeros(vocabulary, np.float32)
+    for i in range(first, last):
+        row, end = row_starts[i], row_starts[i + 1]
+        for t in range(row, end):
+            spread[words[t]] = values[t]
+        for e in range(entries[i], entries[i + 1]):
+            label = columns[e]
+            start, stop, at, p = starts[label], starts[label + 1], own_starts[label], place[label]
+            if p >= 0:
+                total = _product_by_bits(bits[p], before[p], weights[start:stop], words[row:end], values[row:end])
+            elif stop - start <= _SEARCH * (end - row):
+                total = _product_by_words(own[at : at + stop - start], weights[start:stop], spread)
+            else:
+                total = _product_by_search(own, weights, start, stop, at, words, values, row, end)
+            out[e] = (total * scales[label] if len(scales) > 0 else total) + biases[label]
+        for t in range(row, end):
+            spread[words[t]] = 0
+
+
+@njit(cache=True, nogil=True)
+def _by_label(columns, labels):
+    """The entries of each label, in their order: where each label's begin, and the places of all."""
+    starts = np.zeros(labels + 1, np.int64)
+    for column in columns:
+        starts[column + 1] += 1
+    for label in range(labels):
+        starts[label + 1] += starts[label]
+    places, used = np.empty(len(columns), np.int32), starts[:-1].copy()
+    for e in range(len(columns)):
+        places[used[columns[e]]] = e
+        used[columns[e]] += 1
+    return starts, places
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _product_with_spread(spread, words, values):
+    total = np.float32(0)
+    for t in range(len(words)):
+        total += spread[np.uint64(words[t])] * values[t]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _judge_labels(
+    first, last, label_starts, places, rows, row_starts, words, values,
+    starts, weights, scales, biases, own, own_starts, place, bits, vocabulary, out,
+):  # fmt: skip
+    """`_judge`, but label by label; `places` are those of the entries of each label, `rows` the rows of all entries."""
+    spread, its_words = np.zeros(vocabulary, np.float32), np.empty(vocabulary, np.int32)
+    for label in range(first, last):
+        if label_starts[label] == label_starts[label + 1]:
+            continue
+        start, size = starts[label], starts[label + 1] - starts[label]
+        if place[label] >= 0:
+            _words_of_bits(bits[place[label]], its_words)
+        else:
+            its_words[:size] = own[own_starts[label] : own_starts[label] + size]
+        for t in range(size):
+            spread[its_words[t]] = number(weights[start + t])
+        scale = scales[label] if len(scales) > 0 else np.float32(1)
+        for e in places[label_starts[label] : label_starts[label + 1]]:
+            row, end = row_starts[rows[e]], row_starts[rows[e] + 1]
+            out[e] = _product_with_spread(spread, words[row:end], values[row:end]) * scale + biases[label]
+        for t in range(size):
+            spread[its_words[t]] = 0
+
+
+@dataclass
+class RankerWeights:
+    """Sparse weight vectors and biases of all labels. Those of a label stand in the order of its words."""
+
+    name = "rankers"
+
+    vocabulary: int
+    weights: RaggedTable
+    biases: np.ndarray
+    words: np.ndarray  # of the short vectors
+    word_starts: np.ndarray  # int64 [L]: where the words of a label begin, if its vector is short
+    long: np.ndarray  # int32: the labels with long vectors, ascending
+    bits: np.ndarray  # uint64 [long, vocabulary / 64]: which words have a weight
+    before: np.ndarray  # int32 [long, vocabulary / 64]: how many bits are set in earlier blocks
+
+    @classmethod
+    def of(cls, rankers: Rankers) -> Self:
+        """The same vectors, sharing memory with the rankers."""
+        w = rankers.weights
+        starts = w.indptr.astype(np.int64)
+        long = np.flatnonzero(np.diff(starts) * _LONG > w.shape[1]).astype(np.int32)
+        bits = np.zeros((len(long), -(-w.shape[1] // 64)), dtype=np.uint64)
+        before = np.empty(bits.shape, dtype=np.int32)
+        _set_bits(long, starts, w.indices, bits, before)
+        weights = RaggedTable(starts, w.data)
+        return cls(w.shape[1], weights, rankers.biases, w.indices, starts[:-1], long, bits, before)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Words and labels that it knows."""
+        return self.vocabulary, len(self.biases)
+
+    def __post_init__(self) -> None:
+        self._place = np.full(len(self.biases), -1, dtype=np.int32)
+        self._place[self.long] = np.arange(len(self.long))
+
+    def scores(self, rows: sp.csr_matrix, shortlist: Shortlist) -> np.ndarray:
+        """The margin of each shortlisted label; `rows` have sorted words."""
+        out, w = np.empty(len(shortlist.columns), dtype=np.float32), self.weights
+        vectors = w.starts, w.stored, w.scales, self.biases, self.words, self.word_starts, self._place, self.bits
+        tokens = rows.indptr, rows.indices, rows.data
+        if rows.shape[0] < _MANY_ROWS:
+            asked = shortlist.starts, shortlist.columns, *tokens
+            across_threads(_judge, *asked, *vectors, self.before, self.vocabulary, out)
+        else:
+            starts, places = _by_label(shortlist.columns, len(self.biases))
+            if self.vocabulary <= 2**16:  # labels read rows from memory: fewer bytes of them take less time
+                tokens = rows.indptr, rows.indices.astype(np.uint16), rows.data
+            across_threads(_judge_labels, starts, places, shortlist.rows, *tokens, *vectors, self.vocabulary, out)
+        return out
+
+    def shrunk(self, precision: str) -> RankerWeights:
+        """Smaller weights, and no numbers of words for vectors that have bits."""
+        lengths = np.diff(self.weights.starts)
+        short = self._place < 0
+        kept = np.where(short, lengths, 0)
+        words = self.words[np.repeat(short, lengths)] if len(self.words) == lengths.sum() else self.words
+        if self.vocabulary <= 2**16:
+            words = words.astype(np.uint16)
+        word_starts = np.cumsum(kept) - kept
+        before = self.before.astype(np.uint16) if lengths.max(initial=0) < 2**16 else self.before
+        weights = self.weights.at(precision)
+        return replace(self, weights=weights, words=words, word_starts=word_starts, before=before)
+
+    def rankers(self) -> Rankers:
+        """As training goes on from them."""
+        starts = self.weights.starts
+        words = np.empty(starts[-1], dtype=np.int32)
+        for label, (start, stop) in enumerate(pairwise(starts.tolist())):
+            if self._place[label] >= 0:
+                _words_of_bits(self.bits[self._place[label]], words[start:stop])
+            else:
+                begin = self.word_starts[label]
+                words[start:stop] = self.words[begin : begin + stop - start]
+        shape = len(self.biases), self.vocabulary
+        return Rankers(sp.csr_matrix((np.asarray(self.weights), words, starts), shape=shape), self.biases)
+
+    def updated(self, rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, seed: int = 0) -> Rankers:
+        """Rankers that have seen some more rows."""
+        return self.rankers().updated(rows, labels, shortlist, seed=seed)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
+        weights, vocabulary = arrays.pop("weights"), arrays.pop("vocabulary")
+        arrays |= {"starts": weights.starts, "weights": weights.values, "scales": weights.scales}
+        return {"vocabulary": vocabulary}, arrays
+
+    @classmethod
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        arrays = dict(arrays)
+        weights = RaggedTable(arrays.pop("starts"), arrays.pop("weights"), arrays.pop("scales"))
+        part = cls(vocabulary=settings["vocabulary"], weights=weights, **arrays)
+        if not part._holds_together():
+            raise ModelFileError("the model's rankers contradict themselves; shrink or train it again")
+        return part
+
+    def _holds_together(self) -> bool:
+        """Whether every place that a loop reads is within its array, whoever wrote the file."""
+        starts, lengths = self.weights.starts, np.diff(self.weights.starts)
+        short = self._place < 0
+        blocks = (len(self.long), -(-self.vocabulary // 64))
+        return bool(
+            starts[0] == 0
+            and starts[-1] == len(self.weights.values)
+            and len(lengths) == len(self.biases) == len(self.word_starts)
+            and (lengths >= 0).all()
+            and len(self.weights.scales) in (0, len(lengths))
+            and (self.word_starts >= 0).all()
+            and (self.word_starts + lengths)[short].max(initial=0) <= len(self.words)
+            and 0 <= self.words.min(initial=0) <= self.words.max(initial=0) < self.vocabulary
+            and self.bits.shape == self.before.shape == blocks
+            and np.array_equal(np.bitwise_count(self.bits).sum(1), lengths[self.long])
+            and np.array_equal(np.diff(self.before, axis=1), np.bitwise_count(self.bits[:, :-1]))
+            and not self.before[:, :1].any()
+        )

@@ -1,0 +1,180 @@
+"""The last word: one score for each shortlisted label, from what every part says of it and how frequent it is.
+
+A ranker of a rare label has seen few rows and is over-confident; a code has no room for it; neighbours may know it.
+What each scores is worth therefore depends on the others and on the label's frequency, so it is learnt: a linear map
+plus a small ReLU layer, trained by binary cross entropy on rows that the parts have not seen. The labels most likely to
+be right are the best answer at every k, so what is learnt is how likely each one is; the score is its logit.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Self
+
+import numpy as np
+import torch
+from numba import njit
+
+from rankae.components.stacker_descent import descend, split
+from rankae.numerics.shortlist import Shortlist
+from rankae.numerics.threads import across_threads
+from rankae.paper.schedule import learning_rate_factor
+
+_LEAST_DEVIATION = np.float32(1e-4)  # what varied less in training must not rule rows where it does
+_MOST_EVIDENCE = 12  # of four parts there are 11 pieces; with a fixed number, one pass over the hidden layer takes all
+
+
+def evidence(
+    shortlist: Shortlist,
+    candidates: list[np.ndarray],
+    closest: np.ndarray,
+    counts: np.ndarray,
+    nearest: np.ndarray,
+) -> np.ndarray:
+    """What `Stacker` reads of each entry.
+
+    Each scores as it is and against the best of its row; the label's log-frequency; and how near the row is to a
+    training row, and to one that carries the label (`closest`), because memory is right about near-duplicates and rules
+    are right about the rest.
+    """
+    columns = []
+    sizes = np.diff(shortlist.starts)
+    filled = sizes > 0
+    for scores in candidates:
+        best = np.maximum.reduceat(scores, shortlist.starts[:-1][filled]) if len(scores) else scores
+        columns += [scores, scores - np.repeat(best, sizes[filled])]
+    columns.append(np.log1p(counts))
+    columns += [np.repeat(nearest, sizes), closest]
+    return np.stack(columns, axis=1).astype(np.float32, copy=False)
+
+
+class Stacker:
+    """score = a'u + c' relu(B u + b) + d, with u the evidence, standardised."""
+
+    def __init__(self, weights: dict[str, np.ndarray]) -> None:
+        # The first models that were saved ranked labels, and had no d; they did not read `closest` either.
+        self.weights = {"d": np.zeros((), np.float32)} | weights
+        if len(weights["a"]) % 2 == 0:
+            for name, value in {"mean": 0, "deviation": 1, "a": 0, "B": 0}.items():
+                last = [(0, 0)] * (weights[name].ndim - 1) + [(0, 1)]
+                self.weights[name] = np.pad(weights[name], last, constant_values=value)
+        # In early models, evidence that hardly varied in training is worth millions of units when it does: float32
+        # would then have no digits left for the others.
+        digits = np.float32 if self.weights["deviation"].min() >= _LEAST_DEVIATION else np.float64
+        own = {name: value.astype(digits) for name, value in self.weights.items()}
+        B = np.zeros((_MOST_EVIDENCE, len(own["b"])), digits)
+        B[: len(own["a"])] = own["B"].T
+        self._own = own["mean"], 1 / own["deviation"], own["a"], B, own["b"], own["c"], digits(own["d"])
+
+    @classmethod
+    def train(
+        cls,
+        shortlist: Shortlist,
+        evidence: np.ndarray,
+        right: np.ndarray,
+        *,
+        members: int = 1,
+        hidden: int = 64,
+        most_steps: int = 2400,
+        learning_rate: float = 1e-2,
+        decay: float = 1e-3,
+        batch: int = 64,
+        seed: int = 0,
+    ) -> Self:
+        """Learn from held-out rows.
+
+        Parameters
+        ----------
+        right : what each entry is worth: 0 if the row does not carry the label, else 1, or more for labels that are to
+            be favoured.
+        members : how many are trained, from different starts; their mean is a stacker as well, with a wider layer.
+        """
+        mean, deviation = evidence.mean(0), evidence.std(0)
+        deviation = np.where(deviation >= _LEAST_DEVIATION, deviation, 1)
+        u = ((evidence - mean) / deviation).astype(np.float32)
+        worth = right.astype(np.float32)
+        rows, width = len(shortlist), u.shape[1]
+        share = float(np.clip((right > 0).mean(), 1e-6, 1 - 1e-6)) if len(right) else 0.5
+        # Few rows are read forty times, many rows not more than is needed.
+        steps = min(most_steps, -(-40 * rows // batch))
+        rates = [learning_rate * learning_rate_factor(step, steps, warmup=0.2) for step in range(steps)]
+
+        def learn(member: int) -> tuple[np.ndarray, ...]:
+            rng = np.random.default_rng([seed, member])
+            parameters = np.zeros(width * hidden + 2 * hidden + width + 1, dtype=np.float32)
+            B, *_ = layers = split(parameters, width, hidden)
+            B[:] = rng.standard_normal(B.shape, dtype=np.float32) * np.float32(width**-0.5)
+            parameters[-1] = np.log(share / (1 - share))
+            epochs = max(1, -(-steps * batch // max(1, rows)))
+            order = np.concatenate([rng.permutation(rows) for _ in range(epochs)])
+            limits = batch, np.array(rates, dtype=np.float32), np.float32(decay)
+            descend(shortlist.starts, u, worth, order, *limits, parameters, hidden)
+            return layers
+
+        with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+            learnt = list(pool.map(learn, range(members)))
+        B, b, c, a = (np.concatenate(part, axis=-1) for part in zip(*learnt, strict=True))
+        linear = a.reshape(members, -1).mean(0)
+        weights = {"mean": mean, "deviation": deviation, "a": linear[:-1], "d": linear[-1], "B": B.T, "b": b}
+        weights["c"] = c / members
+        return cls({name: np.asarray(value, dtype=np.float32) for name, value in weights.items()})
+
+    def scores(self, evidence: np.ndarray) -> np.ndarray:
+        w = self.weights
+        u = (evidence - w["mean"]) / w["deviation"]
+        hidden = u @ w["B"].T
+        hidden += w["b"]
+        np.maximum(hidden, 0, out=hidden)
+        return u @ w["a"] + hidden @ w["c"] + w["d"]
+
+    def judge(
+        self,
+        shortlist: Shortlist,
+        candidates: list[np.ndarray],
+        closest: np.ndarray,
+        counts: np.ndarray,
+        nearest: np.ndarray,
+    ) -> np.ndarray:
+        """`scores` of the `evidence` of these candidates, in one loop that holds one entry at a time."""
+        out = np.empty(len(shortlist.columns), dtype=np.float32)
+        frequency = np.log1p(counts, dtype=np.float32)
+        asked = shortlist.starts, np.stack(candidates), closest, frequency, nearest
+        across_threads(_judge, *asked, *self._own, out)
+        return out
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _score(u, a, B, b, c, d):
+    total = d
+    for f in range(len(a)):
+        total += a[f] * u[f]
+    u0, u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11 = (
+        u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11],
+    )  # fmt: skip
+    B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11 = (
+        B[0], B[1], B[2], B[3], B[4], B[5], B[6], B[7], B[8], B[9], B[10], B[11],
+    )  # fmt: skip
+    zero = d - d
+    for j in range(len(b)):
+        hidden = b[j] + B0[j] * u0 + B1[j] * u1 + B2[j] * u2 + B3[j] * u3 + B4[j] * u4 + B5[j] * u5
+        hidden += B6[j] * u6 + B7[j] * u7 + B8[j] * u8 + B9[j] * u9 + B10[j] * u10 + B11[j] * u11
+        total += c[j] * max(hidden, zero)
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _judge(first, last, starts, said, closest, frequency, nearest, mean, units, a, B, b, c, d, out):
+    parts = len(said)
+    best, u = np.empty(parts, np.float32), np.zeros(len(B), B.dtype)
+    for i in range(first, last):
+        for p in range(parts):
+            best[p] = -np.inf
+            for t in range(starts[i], starts[i + 1]):
+                best[p] = max(best[p], said[p, t])
+        for t in range(starts[i], starts[i + 1]):
+            for p in range(parts):
+                u[2 * p], u[2 * p + 1] = said[p, t], said[p, t] - best[p]
+            u[2 * parts], u[2 * parts + 1], u[2 * parts + 2] = frequency[t], nearest[i], closest[t]
+            for f in range(len(a)):
+                u[f] = (u[f] - mean[f]) * units[f]
+            out[t] = _score(u, a, B, b, c, d)

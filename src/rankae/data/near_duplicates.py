@@ -1,0 +1,58 @@
+"""Near-duplicates among the rows, and held-out rows that tell how a model does on what it has not seen.
+
+Packages of one source, versions of one law, products of one series: training data is full of near-duplicates, and a row
+whose copy is in the training part is no test of anything but memory. Whether the rows to come are copies too, nobody
+knows. So half of the held-out rows are drawn from all rows, and half from those without one, and whoever learns
+from them is told how near a training row is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+_ALIKE = 0.8  # cosine from which two rows are near-duplicates
+_ENOUGH_ROWS = 6000  # held-out rows beyond this teach nothing new
+_SHARE = 0.15
+_ENOUGH_TO_COMPARE = 10_000  # rows that settings are compared on
+
+
+def sample_to_compare(rows: int, seed: int = 0) -> np.ndarray:
+    """Places, ascending, of the rows that settings are compared on: all of them, or enough."""
+    return np.sort(np.random.default_rng(seed).permutation(rows)[:_ENOUGH_TO_COMPARE])
+
+
+def novel_rows(rows: sp.csr_matrix, among: sp.csr_matrix | None = None) -> np.ndarray:
+    """Places of the rows without a near-duplicate; all rows, if fewer than a fifth are without.
+
+    Settings must be compared on the same rows: what is one depends on the features, so ask once, not for each.
+
+    among : where to look for copies; by default among the rows themselves.
+    """
+    from rankae.numerics.row_search import RowSearch  # torch takes a while to import
+
+    others = rows if among is None else among
+    return _novel(RowSearch.over(others).nearest(rows, 1, leave_one_out=among is None)[1][:, 0])
+
+
+def _novel(nearest: np.ndarray) -> np.ndarray:
+    novel = np.flatnonzero(nearest <= _ALIKE)
+    return novel if 5 * len(novel) >= len(nearest) else np.arange(len(nearest))
+
+
+def held_out_folds(nearest: np.ndarray, seed: int) -> np.ndarray:
+    """The fold in which each row is held out, -1 for rows that never are.
+
+    One fold of 15 % where that is enough, else five folds that cover every row.
+
+    nearest : the cosine of each row's nearest other row; zeros if nobody looked.
+    """
+    n = len(nearest)
+    rng = np.random.default_rng(seed)
+    if n * _SHARE < _ENOUGH_ROWS / 4:
+        return rng.permutation(np.arange(n) % 5).astype(np.int8)
+    fold = np.full(n, -1, dtype=np.int8)
+    wanted = min(_ENOUGH_ROWS, int(_SHARE * n))
+    fold[rng.permutation(_novel(nearest))[: wanted // 2]] = 0
+    fold[rng.permutation(np.flatnonzero(fold < 0))[: wanted - (fold == 0).sum()]] = 0
+    return fold

@@ -1,0 +1,120 @@
+"""GloVe's text files: a word and its vector a line; and word vectors that start from them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rankae.data.opening import open_data, text_lines
+from rankae.data.sources import data_folders, find_source
+from rankae.errors import DataError
+
+MOST_DIMENSIONS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class WordEmbeddings:
+    """What words mean: words that mean alike have vectors that point the same way.
+
+    vectors : words x dimensions, float32; of one source each has length 1, or 0 where the source lacks the word.
+    source : where they come from, such as a file and how many words it knows.
+    """
+
+    vectors: np.ndarray
+    source: str
+
+
+def find_glove() -> Path | None:
+    """The first file of the folder `glove` beside the data sets that are known by name, if there is one."""
+    for folder in data_folders():
+        if files := sorted((folder / "glove").glob("*.txt*")):
+            return files[0]
+    return None
+
+
+def read_glove(
+    path: str | Path, limit: int | None = None, only: Container[str] | None = None
+) -> tuple[list[str], np.ndarray]:
+    """Words and their vectors (float32, words x dimensions) from `path`, plain or compressed.
+
+    limit : read only the first so many words; GloVe's files begin with the most frequent ones.
+    only : words to look for, without blanks; the numbers of others are not even read.
+    """
+    words: list[str] = []
+    vectors: list[np.ndarray] = []
+    n = 0
+    with open_data(path) as stream:
+        for number, line in text_lines(stream, str(path)):
+            if limit is not None and number > limit:
+                break
+            if n and only is not None and line.partition(" ")[0] not in only:
+                continue
+            # A few of GloVe's words hold blanks, so the vector is what stands at the end.
+            fields = line.rstrip().split(" ")
+            n = n or len(fields) - 1
+            if n < 1 or n > MOST_DIMENSIONS or len(fields) <= n:
+                raise DataError(f"{path}, line {number}: {len(fields) - 1} numbers where {n or 'some'} were expected")
+            word = " ".join(fields[:-n])
+            if only is not None and word not in only:
+                continue
+            try:
+                vector = np.fromiter(map(float, fields[-n:]), np.float32, n)
+            except ValueError:
+                raise DataError(f"{path}, line {number}: not a word and {n} numbers") from None
+            if not np.isfinite(vector).all():
+                raise DataError(f"{path}, line {number}: the vector holds NaN or infinite numbers")
+            words.append(word)
+            vectors.append(vector)
+    if not n:
+        raise DataError(f"{path}: there are no word vectors in the file")
+    return words, np.stack(vectors) if vectors else np.empty((0, n), dtype=np.float32)
+
+
+def glove_size(path: str | Path) -> int:
+    """How many numbers the vectors of a file have."""
+    return read_glove(path, limit=1)[1].shape[1]
+
+
+def known_vectors(words: Sequence[str], path: str | Path, size: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Places in `words` of those that the file knows, their vectors, and the spread of all vectors in the file.
+
+    path : as for a data set, also relative to RANKAE_DATA.
+    """
+    names, vectors = read_glove(find_source(path))
+    if vectors.shape[1] != size:
+        raise DataError(
+            f"{path} has vectors of {vectors.shape[1]} numbers: set the size of word vectors to that, not {size}"
+        )
+    row = {name: i for i, name in enumerate(names)}
+    places = [i for i, word in enumerate(words) if word in row]
+    found = vectors[[row[words[i]] for i in places]]
+    return np.array(places, dtype=np.int64), found, float(vectors.std())
+
+
+def glove_embeddings(words: Sequence[str], path: str | Path) -> WordEmbeddings:
+    """What a file of vectors knows of these words; a pair of words points where the sum of the two does."""
+    single = {word for feature in words for word in feature.split(" ")}
+    names, vectors = read_glove(find_source(path), only=single)
+    row = {name: i for i, name in enumerate(names)}
+    found = np.zeros((len(words), vectors.shape[1]), dtype=np.float32)
+    for i, feature in enumerate(words):
+        own = feature.split(" ")
+        if all(word in row for word in own):
+            found[i] = vectors[[row[word] for word in own]].sum(axis=0)
+    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    found /= np.maximum(lengths, np.finfo(np.float32).tiny)
+    return WordEmbeddings(found, f"{Path(path).name}, which knows {np.count_nonzero(lengths)} of {len(words)} features")
+
+
+def starting_vectors(words: Sequence[str], path: str | Path, size: int, seed: int) -> tuple[np.ndarray, int]:
+    """A vector for each of `words` (float32), and how many of them are the file's.
+
+    Words that the file lacks start at random, as strong as the others, so that neither kind drowns the other out.
+    """
+    places, found, spread = known_vectors(words, path, size)
+    vectors = np.random.default_rng(seed).normal(0, spread, (len(words), size)).astype(np.float32)
+    vectors[places] = found
+    return vectors, len(places)

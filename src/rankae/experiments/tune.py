@@ -1,0 +1,280 @@
+"""Search for parameters on held-out rows with Optuna: budget in trials or minutes, hopeless trials cut short,
+every trial on disk as soon as it ends.
+
+The first trial is always the method's defaults, so a search never ends with less than it began with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rankae.data.dataset import Dataset
+from rankae.errors import MissingExtra, RankaeError
+from rankae.methods import registry
+from rankae.metrics import evaluate
+
+# A trial first learns from a share of the rows; if that goes worse than for most others, the rest is spared.
+FIRST_SHARE, FEWEST_ROWS_TO_SHARE = 0.25, 4000
+TRIALS_BEFORE_PRUNING = 5
+
+
+@dataclass(frozen=True)
+class Between:
+    """A number between two others, drawn evenly, or evenly by its logarithm; whole if both ends are."""
+
+    low: float
+    high: float
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of a few values."""
+
+    values: tuple[Any, ...]
+
+
+Space: TypeAlias = dict[str, Between | OneOf]
+
+# The paper tunes lambda, m, decay and the learning rate; the size of the code is ours to choose as well.
+_PAPER: Space = {
+    "balance": Between(0.1, 10.0, log=True),
+    "margin": Between(0.05, 2.0, log=True),
+    "learning_rate": Between(1e-3, 3e-2, log=True),
+    "decay": Between(1e-6, 1e-1, log=True),
+    "code_size": OneOf((100, 200, 400)),
+}
+_WITHOUT_MARGIN: Space = {name: space for name, space in _PAPER.items() if name != "margin"}
+_TREES: Space = {
+    "cost": Between(0.1, 10.0, log=True),
+    "max_leaf": OneOf((5, 10, 20, 50, 100)),
+    "labels_per_leaf": OneOf((20, 50, 100)),
+}
+_LINEAR_TREES: Space = {
+    "linear_c": Between(0.03, 10.0, log=True),
+    "linear_loss": OneOf(("hinge", "log")),
+    "n_trees": OneOf((1, 3, 5)),
+}
+_LIBLINEAR: Space = {"liblinear_c": Between(0.1, 100.0, log=True), "weights_threshold": OneOf((0.0, 0.05, 0.1))}
+
+SPACES: dict[str, Space] = {
+    # The recipe makes most choices itself, on the rows that it learns from; where their labels are noisy, clean rows
+    # choose better, the regularisation above all.
+    "rank-ae": {
+        "code_size": OneOf((200, 400, 800)),
+        "ridge": Between(0.1, 30.0, log=True),
+        "noise_rounds": OneOf((0, 1, 2)),
+        "ranker_cost": Between(0.1, 10.0, log=True),
+        "proposed": OneOf((20, 40, 80)),
+        "attention": OneOf((True, False)),
+        "word_size": OneOf((250, 500, 1000)),
+    },
+    "rank-ae-paper": _PAPER,
+    "bce-ae": _WITHOUT_MARGIN,
+    "no-attn": _PAPER,
+    "sleec": {
+        "dim": OneOf((50, 100, 200)),
+        "cost": Between(0.01, 1.0, log=True),
+        "neighbours": OneOf((15, 50, 100, 250)),
+        "knn": OneOf((5, 10, 25, 50, 70)),
+    },
+    "fastxml": _TREES,
+    "pfastrexml": _TREES | {"alpha": Between(0.5, 1.0)},
+    "pdsparse": {"l1": Between(1e-3, 1.0, log=True), "cost": Between(0.1, 10.0, log=True)},
+    "fasttext": {
+        "learning_rate": Between(0.05, 1.0, log=True),
+        "epochs": OneOf((10, 25, 50)),
+        "word_ngrams": OneOf((1, 2)),
+    },
+    "bow-cnn": {"learning_rate": Between(0.05, 1.0, log=True), "weight_decay": Between(1e-6, 1e-3, log=True)},
+    "xml-cnn": {
+        "learning_rate": Between(1e-4, 3e-3, log=True),
+        "bottleneck": OneOf((256, 512)),
+        "parts": OneOf((1, 2, 4)),
+    },
+    "c2ae": {
+        "alpha": Between(0.1, 10.0, log=True),
+        "learning_rate": Between(1e-4, 1e-2, log=True),
+        "hidden": OneOf((256, 512)),
+    },
+    "parabel": _LINEAR_TREES,
+    "bonsai": _LINEAR_TREES,
+    "plt": _LIBLINEAR | {"arity": OneOf((2, 16, 64))},
+    "br": _LIBLINEAR,
+    "one-vs-rest": {"C": Between(0.01, 10.0, log=True)},
+    "classifier-chain": {"C": Between(0.01, 10.0, log=True)},
+    "knn": {"neighbours": Between(3, 100, log=True)},
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found: parameters that differ from the defaults, their value, and the trials behind them."""
+
+    parameters: dict[str, Any]
+    value: float
+    trials: int
+    history: list[dict[str, Any]] = field(default_factory=list)
+    importance: dict[str, float] = field(default_factory=dict)
+
+
+def search_parameters(
+    method: str,
+    learn: Dataset,
+    check: Dataset,
+    *,
+    trials: int,
+    minutes: float | None = None,
+    fixed: dict[str, Any] | None = None,
+    seed: int = 0,
+    k: Sequence[int] = (1, 3, 5),
+    study_file: Path | None = None,
+    tell: Callable[[int, float | None], None] | None = None,
+    check_chooses_epoch: bool = False,
+) -> Found:
+    """The parameters with the best mean of P@k on `check`, learnt from `learn`.
+
+    Parameters
+    ----------
+    trials, minutes : stop after so many trials in all (those of an earlier run count), or so much time in this run.
+    fixed : parameters that are given and not searched.
+    study_file : where trials are kept; a search that finds some there goes on from them.
+    tell : is told the number of trials and the best value after each one.
+    check_chooses_epoch : the method keeps the epoch that suits `check` best, as it will when it is trained at last.
+    """
+    optuna = _optuna()
+    space = {name: values for name, values in SPACES[method].items() if name not in (fixed or {})}
+    if not space:
+        raise RankaeError(f"{method} has no parameters to search; `rankae train` trains it as it is")
+    check = check.aligned_to(learn.label_names if learn.label_names is not None else range(learn.n_labels))
+    study = _study(optuna, method, learn, study_file, seed)
+    shares = [FIRST_SHARE, 1.0] if len(learn) >= FEWEST_ROWS_TO_SHARE else [1.0]
+    order = np.random.default_rng(seed).permutation(len(learn))
+
+    def value_of(trial: Any) -> float:
+        parameters = {} if trial.user_attrs.get("defaults") else _draw(trial, space)
+        value = 0.0
+        for share in shares:
+            rows = learn if share == 1 else learn.take(np.sort(order[: int(share * len(order))]))
+            value = _mean_precision(method, (fixed or {}) | parameters, rows, check, seed, k, check_chooses_epoch)
+            if share < 1:
+                trial.report(value, round(100 * share))
+                if trial.should_prune():
+                    raise optuna.TrialPruned
+        return value
+
+    def after(study: Any, trial: Any) -> None:
+        if tell is not None:
+            tell(len(_ended(study)), study.best_value if _complete(study) else None)
+
+    failures = (RankaeError, ArithmeticError, RuntimeError, np.linalg.LinAlgError)
+    if not study.get_trials(deepcopy=False):
+        study.enqueue_trial({}, user_attrs={"defaults": True})
+    remaining = trials - len(_ended(study))
+    if remaining > 0:
+        timeout = None if minutes is None else 60 * minutes
+        study.optimize(value_of, remaining, timeout, catch=failures, callbacks=[after])
+    if not _complete(study):
+        raise RankaeError(f"none of {len(_ended(study))} trials of {method} could be measured on {learn.name}")
+    best = study.best_trial
+    return Found(best.params, best.value, len(_ended(study)), _history(study), _importance(optuna, study, space))
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError:
+        raise MissingExtra("tuning", "tune") from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
+
+
+def _study(optuna: Any, method: str, learn: Dataset, file: Path | None, seed: int) -> Any:
+    storage = None
+    if file is not None:
+        from optuna.storages import JournalStorage
+        from optuna.storages.journal import JournalFileBackend
+
+        file.parent.mkdir(parents=True, exist_ok=True)
+        storage = JournalStorage(JournalFileBackend(str(file)))
+    study = optuna.create_study(
+        study_name="rankae",
+        storage=storage,
+        load_if_exists=True,
+        direction="maximize",
+        pruner=optuna.pruners.MedianPruner(n_startup_trials=TRIALS_BEFORE_PRUNING),
+    )
+    about = {"method": method, "data": learn.name, "rows": len(learn), "labels": learn.n_labels}
+    for name, value in about.items():
+        if study.user_attrs.setdefault(name, value) != value:
+            raise RankaeError(
+                f"{file}: holds a search with {name} {study.user_attrs[name]}, not {value}; choose another folder"
+            )
+        study.set_user_attr(name, value)
+    # A seed that moves on with the trials: a search that goes on must not draw the first trials once more.
+    study.sampler = optuna.samplers.TPESampler(seed=seed + len(study.get_trials(deepcopy=False)), multivariate=True)
+    return study
+
+
+def _draw(trial: Any, space: Space) -> dict[str, Any]:
+    drawn = {}
+    for name, values in space.items():
+        if isinstance(values, OneOf):
+            drawn[name] = trial.suggest_categorical(name, values.values)
+        elif isinstance(values.low, int) and isinstance(values.high, int):
+            drawn[name] = trial.suggest_int(name, values.low, values.high, log=values.log)
+        else:
+            drawn[name] = trial.suggest_float(name, values.low, values.high, log=values.log)
+    return drawn
+
+
+def _mean_precision(
+    method: str,
+    parameters: dict[str, Any],
+    learn: Dataset,
+    check: Dataset,
+    seed: int,
+    k: Sequence[int],
+    check_chooses_epoch: bool,
+) -> float:
+    model = registry.seeded(registry.create(method, **parameters), seed)
+    model.fit_dataset(learn, **({"trusted": check} if check_chooses_epoch else {}))
+    columns, _ = model.top_columns(check.rows, max(k))
+    scores = evaluate(columns, check.labels, k)
+    return float(np.mean([scores[f"P@{place}"] for place in k]))
+
+
+def _ended(study: Any) -> list[Any]:
+    """Trials that ran to an end, good or bad; one that an interruption cut off is not among them."""
+    return [trial for trial in study.get_trials(deepcopy=False) if trial.state.is_finished()]
+
+
+def _complete(study: Any) -> list[Any]:
+    return [trial for trial in _ended(study) if trial.state.name == "COMPLETE"]
+
+
+def _history(study: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "trial": trial.number,
+            "state": trial.state.name.lower(),
+            "value": trial.value,
+            "seconds": None if trial.duration is None else round(trial.duration.total_seconds(), 2),
+            "parameters": trial.params,
+        }
+        for trial in _ended(study)
+    ]
+
+
+def _importance(optuna: Any, study: Any, space: Space) -> dict[str, float]:
+    """Share of the differences between trials that each parameter explains (fANOVA); nothing if trials are few."""
+    usable = [trial for trial in _complete(study) if set(space) <= set(trial.params)]
+    if len(usable) < TRIALS_BEFORE_PRUNING or len({trial.value for trial in usable}) < 2:
+        return {}
+    evaluator = optuna.importance.FanovaImportanceEvaluator(seed=0)
+    return optuna.importance.get_param_importances(study, evaluator=evaluator, params=list(space))

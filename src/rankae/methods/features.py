@@ -1,0 +1,179 @@
+"""What RankAE makes of rows before it learns from them: words, what they mean, and the scale of dense features.
+
+What the user left open is chosen by evidence; a line in `choices_` says what and why.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.base.inputs import Targets, is_text, labels_among
+from rankae.base.ranker import LabelRanker, Rows
+from rankae.data.lsa import lsa_embeddings, side_by_side
+from rankae.data.scaling import Scaling
+from rankae.data.text import TextFeatures
+from rankae.data.word_embeddings import WordEmbeddings, find_glove, glove_embeddings, glove_size, starting_vectors
+from rankae.errors import DataError, ModelFileError, RankaeError
+from rankae.numerics.row_search import is_dense
+from rankae.numerics.threads import limited_to
+from rankae.recipe.scale_choice import choose_scaling
+from rankae.recipe.text_choice import TextCandidates, choose_text
+
+_LONGEST_DOCUMENT = 400
+_NONE, _OWN = "none", "own"  # what may stand for a file of word vectors
+_TITLE = 0.5  # weight of a title's own words that is tried; 0.3 and 0.7 were level with it
+_SCALING = "scaling."  # before the names of its arrays in a model file
+
+
+class ChosenFeatures(LabelRanker):
+    """A ranker whose features are chosen; see `RankAE` for the parameters."""
+
+    words: str
+    word_vectors: str | Path | None
+    ngrams: tuple[int, int] | None
+    title: float | None
+    pieces: bool | None
+    min_df: int
+    max_features: int | None
+    scale: str | bool | None
+    threads: int | None
+    _trusted_given: tuple[Any, Any] | None
+
+    @property
+    @abstractmethod
+    def _seed(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def _effort(self) -> str:
+        """How much to try: "full", "low", or "none", for the paper's model takes features as they are."""
+
+    def _training_rows(self, X: Any, targets: Targets) -> Rows:
+        self.choices_: dict[str, str] = {}
+        self.scaling_: Scaling | None = None
+        if not is_text(X) or len(X) != targets.matrix.shape[0]:
+            if self.words != "bag":
+                raise DataError("a recurrent word encoder reads raw text: give strings, not a feature matrix")
+            rows = super()._training_rows(X, targets)
+            # Where there are not as many rows as labels, it will be told in a moment.
+            if not isinstance(rows, list) and rows.shape[0] == targets.matrix.shape[0]:
+                asked = False if self.scale is None and self._effort == "none" else self.scale
+                with limited_to(self.threads):
+                    self.scaling_, said = choose_scaling(rows, targets.matrix, asked, self._seed)
+                self.choices_ |= said
+            return rows if self.scaling_ is None else self.scaling_(rows)
+        if self.scale:
+            raise RankaeError(f"scale={self.scale} is for dense features, and texts have sparse ones; leave it out")
+        if self.words != "bag":
+            self.text_ = TextFeatures(min_df=self.min_df, max_features=self.max_features)
+            self.text_.fit(X)
+            self.n_features_in_ = len(self.text_.words)
+            return self.text_.sequences(X, _LONGEST_DOCUMENT)
+        trusted = None
+        if self._trusted_given is not None and is_text(self._trusted_given[0]):
+            texts, labels = self._trusted_given
+            trusted = texts, labels_among(labels, targets.classes, pass_over=True)
+        with limited_to(self.threads):
+            self.text_, rows, said = choose_text(X, targets.matrix, self._text_candidates(), self._seed, trusted)
+        self.choices_ |= said
+        self.n_features_in_ = rows.shape[1]
+        return rows
+
+    def _text_candidates(self) -> TextCandidates:
+        """What evidence may choose of the features of raw text: what the user left open."""
+        ngrams = [(1, 1)] if self._effort == "none" else [(1, 1), (1, 2)]
+        titles = (0.0, _TITLE) if self._effort == "full" else (0.0,)
+        pieces = (False, True) if self._effort == "full" else (False,)
+        return TextCandidates(
+            # a list, if it comes from JSON
+            ngrams if self.ngrams is None else [(self.ngrams[0], self.ngrams[1])],
+            titles if self.title is None else (self.title,),
+            pieces if self.pieces is None else (self.pieces,),
+            self.min_df,
+            self.max_features,
+            self._candidate_embeddings,
+        )
+
+    def _rows(self, X: Any) -> Rows:
+        if self.words != "bag" and self.text_ is not None and is_text(X):
+            return self.text_.sequences(X, _LONGEST_DOCUMENT)
+        rows = super()._rows(X)
+        return rows if self.scaling_ is None or isinstance(rows, list) else self.scaling_(rows)
+
+    @property
+    def _columns(self) -> int:
+        """Of the rows as the model reads them."""
+        return self.n_features_in_ + (self.scaling_ is not None)
+
+    def _starting_vectors(self, word_size: int) -> np.ndarray | None:
+        """GloVe vectors for the words that have one, random ones for the others, as in the paper.
+
+        They are the user's, or those on this machine if they have the right size; a feature matrix has no words.
+        """
+        words, path, why = self._known_words, self.word_vectors, "as set"
+        if path is None and words is not None and (found := find_glove()) is not None:
+            if (size := glove_size(found)) == word_size:
+                path, why = found, "word_vectors='none' does without"
+            else:
+                self.choices_["word_vectors"] = (
+                    f"none: the vectors of {found.name} have {size} numbers, not {word_size}"
+                )
+        if path is None or self._asked_for(_NONE):
+            return None
+        if self._asked_for(_OWN):
+            raise RankaeError("word_vectors='own' has no meaning for the preset 'paper'; name a file of GloVe vectors")
+        vectors, known = starting_vectors(_looked_up(words), path, word_size, self._seed)
+        self.choices_["word_vectors"] = f"{Path(path).name}, which knows {known} of {len(vectors)} features ({why})"
+        return vectors
+
+    def _asked_for(self, word_vectors: str) -> bool:
+        return isinstance(self.word_vectors, str) and self.word_vectors.lower() == word_vectors
+
+    @property
+    def _known_words(self) -> Sequence[str] | None:
+        return None if self.text_ is None else self.text_.spelled()
+
+    def _candidate_embeddings(self, words: Sequence[str] | None, rows: sp.csr_matrix) -> list[WordEmbeddings | None]:
+        """What the recipe may take for the embeddings of words: what the user set, or nothing and what there is.
+
+        What the rows themselves tell is trusted rows' to judge: leave-one-out scores overrate it, for the row that is
+        left out has had its say.
+        """
+        if self._asked_for(_NONE):
+            return [None]
+        if self._asked_for(_OWN):
+            return [lsa_embeddings(rows, self._seed)]
+        if self.word_vectors is not None:
+            return [glove_embeddings(_looked_up(words), self.word_vectors)]
+        if self._effort != "full":
+            return [None]
+        file = None if words is None else find_glove()
+        found = [] if file is None else [glove_embeddings(_looked_up(words), file)]
+        if self._trusted_given is not None and not is_dense(rows):
+            found.append(lsa_embeddings(rows, self._seed))
+        return [None, side_by_side(*found)] if found else [None]
+
+    def _scaling_arrays(self) -> dict[str, np.ndarray]:
+        """For the model file."""
+        return {} if self.scaling_ is None else {_SCALING + name: own for name, own in self.scaling_.arrays().items()}
+
+    def _restored_scaling(self, arrays: dict[str, np.ndarray]) -> Scaling | None:
+        own = {name.removeprefix(_SCALING): arrays.pop(name) for name in list(arrays) if name.startswith(_SCALING)}
+        if not own:
+            return None
+        wanted = {"mean": (self.n_features_in_,), "deviation": (self.n_features_in_,), "constant": (1,)}
+        if {name: value.shape for name, value in own.items()} != wanted:
+            raise ModelFileError("the scale of the model's features does not fit them; train it again")
+        return Scaling.from_arrays(**own)
+
+
+def _looked_up(words: Sequence[str] | None) -> Sequence[str]:
+    if words is None:
+        raise DataError("word_vectors needs raw text: a feature matrix has no words to look up")
+    return words

@@ -1,0 +1,390 @@
+"""RankAE: the scikit-learn face over the paper's network and over the default recipe."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.base.inputs import labels_among
+from rankae.base.ranker import Rows
+from rankae.components.stack import Stack
+from rankae.components.update import updated
+from rankae.data.dataset import Dataset
+from rankae.data.unit_length import unit_rows
+from rankae.errors import DataError, ModelFileError, RankaeError
+from rankae.methods.features import ChosenFeatures
+from rankae.methods.presets import preset_settings
+from rankae.numerics.label_index import made_up_rows, measured_index
+from rankae.numerics.threads import limited_to
+from rankae.paper.joint import train_joint
+from rankae.paper.length import taken, train_as_long_as_it_helps
+from rankae.paper.rank_network import RankNetwork
+from rankae.paper.settings import JointSettings
+from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
+
+_INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
+# Parameters that neither the recipe nor the joint training knows by these names.
+_NOT_OF_TRAINING = {
+    "preset", "words", "word_vectors", "ngrams", "title", "pieces", "min_df", "max_features", "scale", "validation",
+    "random_state", "threads", "device", "checkpoint", "resume",
+}  # fmt: skip
+
+
+class RankAE(ChosenFeatures):
+    """Rank-AE: dual attention over words, a label autoencoder, a ranking loss that tolerates noise.
+
+    A parameter that is None is chosen by the preset or from the data; `choices_` says what and why.
+
+    Parameters
+    ----------
+    preset : "default" (our recipe), "fast" (the same, without the slow parts), "paper" (the paper's model and no
+        more), or a JSON file of parameters.
+    code_size : h, the size of the code that features and labels share.
+    word_size : C, the size of a word vector.
+    attention : whether there is a channel gate ("No attn" without).
+    loss : of the network. "paper": "ranking" or "bce" ("No loss"); "default": "smooth" or "bce".
+    epochs, random_state, threads, device : of training; by default held-out rows choose the epochs.
+    effort, ridge, noise_rounds, tuning, tuning_epochs, network, neighbours, most_rows, rankers, ranker_cost,
+        code_support, random_negatives, proposed, objective, choose : of the recipe, see `rankae.recipe.RecipeSettings`.
+    margin, balance, reduction, hidden, activation, scores, pooling, direct, shortlist, learning_rate, decay, batch,
+        warmup, word_dropout, patience : of the paper's network, see `rankae.paper.settings.JointSettings`.
+    words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
+    word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file that tells what words mean, "own" for what
+        the rows themselves tell of that, or "none". By default `glove/*.txt*` is looked for where data sets live; the
+        recipe uses what it finds, and with trusted rows what the rows tell, where that helps. The preset "paper" starts
+        from the file where it has the size of a word vector.
+    ngrams, title, pieces, min_df, max_features : of raw text, see `TextFeatures`; by default evidence chooses the
+        first three.
+    scale : of dense features; "centre" for a mean of 0, "standard" for a deviation of 1 as well, False for neither; by
+        default what leave-one-out scores favour.
+    validation : share of rows held out to keep the best epoch (preset "paper").
+    checkpoint : folder in which training notes its progress: every epoch of the preset "paper", every part of the
+        recipe. `resume` goes on from there.
+
+    Attributes
+    ----------
+    choices_ : dict, one line for each automatic choice.
+    evidence_ : dict, precision on held-out rows for each combination of parts that was tried.
+    history_ : list of dicts, the figures of each epoch.
+
+    Examples
+    --------
+    >>> texts = ["red apple", "green apple", "red wine", "white wine"] * 5
+    >>> model = RankAE("fast").fit(texts, [["fruit"], ["fruit"], ["drink"], ["drink"]] * 5)
+    >>> model.predict(["an apple"])
+    [['fruit']]
+    """
+
+    method = "rank-ae"
+
+    def __init__(
+        self,
+        preset: str = "default",
+        *,
+        effort: str | None = None,
+        code_size: int | None = None,
+        word_size: int | None = None,
+        attention: bool | None = None,
+        loss: str | None = None,
+        epochs: int | None = None,
+        ridge: float | None = None,
+        noise_rounds: int | None = None,
+        tuning: bool | None = None,
+        tuning_epochs: int | None = None,
+        network: int | None = None,
+        neighbours: bool | None = None,
+        most_rows: int | None = None,
+        rankers: bool | None = None,
+        ranker_cost: float | None = None,
+        code_support: int | None = None,
+        random_negatives: int | None = None,
+        proposed: int | None = None,
+        objective: str | None = None,
+        choose: bool | None = None,
+        margin: float | None = None,
+        balance: float | None = None,
+        reduction: int | None = None,
+        hidden: int | None = None,
+        activation: str | None = None,
+        scores: str | None = None,
+        pooling: str | None = None,
+        direct: float | None = None,
+        shortlist: int | None = None,
+        learning_rate: float | None = None,
+        decay: float | None = None,
+        batch: int | None = None,
+        warmup: float | None = None,
+        word_dropout: float | None = None,
+        patience: int | None = None,
+        words: str = "bag",
+        word_vectors: str | Path | None = None,
+        ngrams: tuple[int, int] | None = None,
+        title: float | None = None,
+        pieces: bool | None = None,
+        min_df: int = 2,
+        max_features: int | None = None,
+        scale: str | bool | None = None,
+        validation: float = 0.0,
+        random_state: int | None = 0,
+        threads: int | None = None,
+        device: str = "cpu",
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+    ) -> None:
+        self.preset = preset
+        self.effort = effort
+        self.code_size = code_size
+        self.word_size = word_size
+        self.attention = attention
+        self.loss = loss
+        self.epochs = epochs
+        self.ridge = ridge
+        self.noise_rounds = noise_rounds
+        self.tuning = tuning
+        self.tuning_epochs = tuning_epochs
+        self.network = network
+        self.neighbours = neighbours
+        self.most_rows = most_rows
+        self.rankers = rankers
+        self.ranker_cost = ranker_cost
+        self.code_support = code_support
+        self.random_negatives = random_negatives
+        self.proposed = proposed
+        self.objective = objective
+        self.choose = choose
+        self.margin = margin
+        self.balance = balance
+        self.reduction = reduction
+        self.hidden = hidden
+        self.activation = activation
+        self.scores = scores
+        self.pooling = pooling
+        self.direct = direct
+        self.shortlist = shortlist
+        self.learning_rate = learning_rate
+        self.decay = decay
+        self.batch = batch
+        self.warmup = warmup
+        self.word_dropout = word_dropout
+        self.patience = patience
+        self.words = words
+        self.word_vectors = word_vectors
+        self.ngrams = ngrams
+        self.title = title
+        self.pieces = pieces
+        self.min_df = min_df
+        self.max_features = max_features
+        self.scale = scale
+        self.validation = validation
+        self.random_state = random_state
+        self.threads = threads
+        self.device = device
+        self.checkpoint = checkpoint
+        self.resume = resume
+
+    # Training ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, Y: Any, trusted: tuple[Any, Any] | None = None) -> Self:
+        """Learn from rows X and labels Y.
+
+        Parameters
+        ----------
+        X : CSR, dense array or strings.
+        Y : indicator matrix or lists of names.
+        trusted : X and Y of further rows whose labels can be trusted, where those of the training rows are missing or
+            wrong. They make the choices (see `rankae.recipe.trusted`); the preset "paper" keeps the epoch that suits
+            them best. Labels that no training row carries are passed over.
+        """
+        self._trusted_given = trusted
+        try:
+            return super().fit(X, Y)
+        finally:
+            del self._trusted_given
+
+    def fit_dataset(self, data: Dataset, trusted: Dataset | None = None) -> Self:
+        """`fit` on a data set, keeping its label names; `trusted` has the same label columns."""
+        self._trusted_given = None if trusted is None else (trusted.rows, trusted.labels)
+        try:
+            return super().fit_dataset(data)
+        finally:
+            del self._trusted_given
+
+    def _trusted_rows(self) -> tuple[Rows, sp.csr_matrix] | None:
+        """The trusted rows and their labels, in the columns of the training rows."""
+        if self._trusted_given is None:
+            return None
+        X, Y = self._trusted_given
+        return _prepared(self._rows(X)), labels_among(Y, self.classes_, pass_over=True)
+
+    def _fit(self, rows: Rows, labels: sp.csr_matrix) -> None:
+        self.history_: list[dict[str, Any]] = []
+        self.evidence_: dict[str, dict[str, float]] = {}
+        self._threshold: float | None = None
+        base, _ = preset_settings(self.preset)
+        with limited_to(self.threads):
+            if base == "paper":
+                self.model_: RankNetwork | Stack = self._fit_joint(_prepared(rows), labels, self._trusted_rows())
+            else:
+                self.model_ = self._fit_recipe(_prepared(rows), labels, self._trusted_rows())
+
+    def _fit_recipe(
+        self, rows: sp.csr_matrix, labels: sp.csr_matrix, trusted: tuple[Rows, sp.csr_matrix] | None
+    ) -> Stack:
+        settings = self._settings(RecipeSettings)
+        training = Training(self.choices_, self.evidence_, self.history_)
+        validation = None if trusted is None else Trusted(*trusted)
+        embeddings = self._candidate_embeddings(self._known_words, rows)
+        parts = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume, validation, embeddings)
+        self.seconds_, self._threshold = training.seconds, training.threshold
+        return parts
+
+    def _fit_joint(
+        self,
+        rows: Rows,
+        labels: sp.csr_matrix,
+        validation: tuple[Rows, sp.csr_matrix] | None = None,
+        network: RankNetwork | None = None,
+    ) -> RankNetwork:
+        settings = self._settings(JointSettings)
+        if self.validation and validation is None:
+            from rankae.data.splits import split_rows
+
+            learn, check = split_rows(labels.shape[0], self.validation, self._seed)
+            validation = taken(rows, check), labels[check]
+            rows, labels = taken(rows, learn), labels[learn]
+        options: dict[str, Any] = {
+            "words": self._columns,
+            "word_vectors": self._starting_vectors(settings.word_size) if network is None else None,
+            "validation": validation,
+            "checkpoint_dir": self.checkpoint,
+            "resume": self.resume,
+        }
+        epochs_are_set = self.epochs is not None or "epochs" in preset_settings(self.preset)[1]
+        if epochs_are_set or network is not None:
+            fitted = train_joint(rows, labels, settings, network=network, **options)
+        else:
+            fitted, self.choices_["epochs"] = train_as_long_as_it_helps(rows, labels, settings, **options)
+        self.history_ = fitted.history
+        return fitted
+
+    def partial_fit(self, X: Any, Y: Any) -> Self:
+        """Go on training with new rows; their labels must be among `classes_`. The first call is `fit`."""
+        if not hasattr(self, "model_"):
+            return self.fit(X, Y)
+        rows, labels = _prepared(self._rows(X)), labels_among(Y, self.classes_)
+        if labels.shape[0] != (len(rows) if isinstance(rows, list) else rows.shape[0]):
+            raise DataError("there are not as many rows as rows of labels")
+        self.label_counts_ = self.label_counts_ + np.bincount(labels.indices, minlength=labels.shape[1])
+        self.training_rows_ += labels.shape[0]
+        with limited_to(self.threads):
+            if isinstance(self.model_, Stack):
+                self.model_ = updated(self.model_, rows, labels, self._seed)
+            else:
+                self.model_ = self._fit_joint(rows, labels, network=self.model_)
+        return self
+
+    def _set_threshold(self, rows: Rows, labels: sp.csr_matrix) -> None:
+        super()._set_threshold(rows, labels)
+        if self._threshold is not None:  # from rows that the model had not seen
+            self.threshold_ = self._threshold
+
+    @property
+    def _seed(self) -> int:
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        if self.random_state is None:
+            return int(np.random.default_rng().integers(2**31))
+        return int(self.random_state.randint(2**31))  # a numpy RandomState, as scikit-learn allows
+
+    @property
+    def _effort(self) -> str:
+        base, _ = preset_settings(self.preset)
+        return "none" if base == "paper" else self._settings(RecipeSettings).effort
+
+    def _settings(self, kind: type) -> Any:
+        """The preset's settings with the user's over them; one that the preset does not know is a mistake."""
+        base, settings = preset_settings(self.preset)
+        settings |= {name: value for name, value in self.get_params(deep=False).items() if value is not None}
+        settings = {name: value for name, value in settings.items() if name not in _NOT_OF_TRAINING}
+        known = {field.name for field in fields(kind)}
+        if unknown := sorted(set(settings) - known):
+            raise RankaeError(
+                f"{unknown[0]} has no meaning for the preset {base!r}; leave it out or choose another preset"
+            )
+        if kind is JointSettings:
+            settings |= {"word_encoder": self.words, "threads": self.threads}
+        elif self.words != "bag":
+            raise RankaeError('words="bilstm" needs the preset "paper"')
+        return kind(**settings, seed=self._seed, device=self.device)
+
+    # Prediction and the model file ------------------------------------------------------------------------------
+
+    def build_index(self, X: Any = None, *, k: int = 40, recall: float = 0.95, threads: int = 1) -> dict[str, Any]:
+        """Build an approximate index of labels, which serves very many labels faster than a look at all of them.
+
+        Parameters
+        ----------
+        X : rows like those to come, on which recall is measured; by default codes of made-up sets of labels.
+        k : of how many best labels.
+        recall : the share of them that the index is to find; what it takes is searched for.
+
+        Returns
+        -------
+        Figures: recall, how many labels a search keeps in sight, microseconds a row with and without the index.
+        """
+        self._check_fitted()
+        if not 0 < recall <= 1 or k < 1:
+            raise RankaeError("recall must lie between 0 and 1, and k must be at least 1")
+        if X is None:
+            codes = self.model_.codes_of_labels(made_up_rows(self.label_counts_, _INDEX_QUERIES, self._seed))
+        else:
+            codes = self.model_.codes_for_decoder(_prepared(self._rows(X)))
+        index, figures = measured_index(*self.model_.decoder(), codes, k, recall, threads)
+        self.model_.index = index
+        return figures
+
+    def drop_index(self) -> None:
+        """Look at all labels again."""
+        self.model_.index = None
+
+    def shrunk(self, tables: str) -> Self:
+        """This model with tables of "float16" or "int8": about a half and a quarter of the size."""
+        self._check_fitted()
+        small = copy(self)
+        small.model_ = self.model_.shrunk(tables)
+        return small
+
+    def _top(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        with limited_to(self.threads):
+            return self.model_.top(_prepared(rows), k)
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        notes = {"choices": self.choices_, "evidence": self.evidence_, "history": self.history_}
+        if isinstance(self.model_, Stack):
+            settings, arrays = self.model_.state()
+        else:
+            arrays, settings = self.model_.arrays()
+        return {"kind": type(self.model_).__name__, "model": settings, **notes}, self._scaling_arrays() | dict(arrays)
+
+    def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.choices_, self.evidence_ = settings["choices"], settings["evidence"]
+        self.history_ = settings["history"]
+        self.scaling_ = self._restored_scaling(arrays)
+        if settings["kind"] in ("Stack", "Parts"):  # the second is its name in models of format 1
+            self.model_ = Stack.from_state(settings["model"], arrays)
+            if self.model_.code.shape != (self._columns, len(self.classes_)):
+                raise ModelFileError("the model's parts and its features or labels do not fit; train it again")
+        else:
+            self.model_ = RankNetwork.from_arrays(arrays, settings["model"])
+
+
+def _prepared(rows: Rows) -> Rows:
+    """Rows of length 1 with sorted words, as every part expects them; documents stay as they are."""
+    if isinstance(rows, list):
+        return rows
+    return unit_rows(rows)

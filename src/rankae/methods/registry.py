@@ -1,0 +1,128 @@
+"""Every method by name: the paper's rivals, today's strong ones, the floors, and Rank-AE with its variants.
+
+A method's module is imported when the method is asked for, so that listing them costs nothing
+and a missing optional package is one plain sentence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankae.base.parameters import check_parameters
+from rankae.errors import MissingExtra, ModelFileError, RankaeError
+
+if TYPE_CHECKING:
+    from rankae.base.ranker import LabelRanker
+
+__all__ = ["METHODS", "Method", "class_of", "create", "load", "names", "seeded"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """Where a method lives, what it reads, and the parameters that its name stands for."""
+
+    where: str  # "module:Class"
+    summary: str
+    reads: str = "features"
+    parameters: dict[str, Any] = field(default_factory=dict)
+    extra_package: str | None = None  # the import that the extra `rivals` provides
+    repeatable: bool = True  # False: the library underneath offers no seed
+    trusted_choose: str = ""  # what `fit_dataset` has trusted rows choose: "parameters", or the "epoch" that is kept
+
+
+METHODS: dict[str, Method] = {
+    "rank-ae": Method("rankae.methods.rank_ae:RankAE", "ranking autoencoder, at its best", trusted_choose="parameters"),
+    "rank-ae-paper": Method(
+        "rankae.methods.rank_ae:RankAE",
+        "ranking autoencoder, as in the paper",
+        parameters={"preset": "paper"},
+        trusted_choose="epoch",
+    ),
+    "bce-ae": Method(
+        "rankae.methods.rank_ae:RankAE",
+        "the paper's model with binary cross-entropy in place of the ranking loss",
+        parameters={"preset": "paper", "loss": "bce"},
+        trusted_choose="epoch",
+    ),
+    "no-attn": Method(
+        "rankae.methods.rank_ae:RankAE",
+        "the paper's model without channel attention",
+        parameters={"preset": "paper", "attention": False},
+        trusted_choose="epoch",
+    ),
+    "sleec": Method("rankae.rivals.sleec:Sleec", "local embeddings that keep label neighbours near"),
+    "fastxml": Method("rankae.rivals.fastxml:FastXML", "forest of trees that optimise nDCG"),
+    "pfastrexml": Method("rankae.rivals.pfastrexml:PfastreXML", "FastXML with propensities, for rare labels"),
+    "pdsparse": Method("rankae.rivals.pdsparse:PDSparse", "sparse max-margin, primal and dual"),
+    "fasttext": Method(
+        "rankae.rivals.fasttext:FastText", "mean of word vectors, linear classifier", "text", extra_package="fasttext"
+    ),
+    "bow-cnn": Method("rankae.rivals.bow_cnn:BowCNN", "convolution over bags of neighbouring words", "text"),
+    "xml-cnn": Method("rankae.rivals.xml_cnn:XMLCNN", "convolution over word vectors, dynamic max-pooling", "text"),
+    "c2ae": Method("rankae.rivals.c2ae:C2AE", "canonically correlated autoencoder"),
+    "parabel": Method(
+        "rankae.rivals.omikuji:Parabel",
+        "balanced label trees (omikuji)",
+        extra_package="omikuji",
+        repeatable=False,
+    ),
+    "bonsai": Method(
+        "rankae.rivals.omikuji:Bonsai",
+        "shallow, unbalanced label trees (omikuji)",
+        extra_package="omikuji",
+        repeatable=False,
+    ),
+    "plt": Method("rankae.rivals.napkinxc:PLT", "probabilistic label tree (napkinXC)", extra_package="napkinxc"),
+    "br": Method("rankae.rivals.napkinxc:BR", "binary relevance (napkinXC)", extra_package="napkinxc"),
+    "one-vs-rest": Method("rankae.rivals.one_vs_rest:OneVsRest", "one linear SVM a label"),
+    "classifier-chain": Method(
+        "rankae.rivals.classifier_chain:ClassifierChain", "linear classifiers that see the labels before them"
+    ),
+    "knn": Method("rankae.rivals.knn:NearestRows", "vote of the nearest training rows"),
+    "popular": Method("rankae.rivals.popular:Popular", "the most frequent labels, whatever the row"),
+}
+
+
+def names() -> list[str]:
+    """Names of all methods."""
+    return list(METHODS)
+
+
+def class_of(name: str) -> type[LabelRanker]:
+    """The class that implements a method."""
+    if name not in METHODS:
+        raise RankaeError(f"there is no method {name!r}; choose one of {', '.join(METHODS)}")
+    method = METHODS[name]
+    module, _, attribute = method.where.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if method.extra_package is not None and (error.name or "").partition(".")[0] == method.extra_package:
+            raise MissingExtra(f"the method {name}", "rivals") from error
+        raise
+
+
+def create(name: str, **parameters: Any) -> LabelRanker:
+    """A new, unfitted model of the method `name`; `parameters` go over those that the name stands for."""
+    ranker = class_of(name)
+    settings = METHODS[name].parameters | parameters
+    check_parameters(name, ranker, settings)
+    return ranker(**settings)
+
+
+def seeded(model: LabelRanker, seed: int) -> LabelRanker:
+    """The model with this seed, if it has one."""
+    return model.set_params(random_state=seed) if "random_state" in model.get_params(deep=False) else model
+
+
+def load(path: str | Path) -> LabelRanker:
+    """Read a model folder, whatever method it holds."""
+    from rankae.model_file import read_model
+
+    method = read_model(path).method
+    if method not in METHODS:
+        raise ModelFileError(f"{path}: the model's method {method!r} is not known here; update rankae to read it")
+    return class_of(method).load(path)

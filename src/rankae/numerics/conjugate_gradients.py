@@ -1,0 +1,104 @@
+"""Ridge regression on a sparse matrix with many targets, by conjugate gradients.
+
+    (X'X + ridge I) S = X'T
+
+All columns of T share one pass over the sparse matrix an iteration; each has its own step length. The diagonal of
+X'X + ridge I preconditions, because word frequencies differ by orders of magnitude. Columns are solved some at a time,
+and what surrounds the two sparse products of an iteration is three passes over the tables, so that neither memory nor
+its bandwidth is spent on temporaries.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from rankae.numerics.sparse_product import sparse_product
+from rankae.numerics.threads import across_threads
+
+_COLUMNS = 128  # solved at a time
+_BLOCK = 2048  # rows of a table whose sums are added up before those of the next
+
+
+class RidgeSolver:
+    """Solves for one matrix and one ridge."""
+
+    def __init__(self, rows: sp.csr_matrix, ridge: float) -> None:
+        self.rows, self.transposed, self.ridge = rows, rows.T.tocsr(), np.float32(ridge)
+        self.scale = (1 / (np.asarray(rows.multiply(rows).sum(0)).ravel() + ridge)).astype(np.float32)
+
+    def solve(
+        self, targets: np.ndarray, start: np.ndarray | None = None, iterations: int = 12, tolerance: float = 1e-3
+    ) -> np.ndarray:
+        """S, from 0 or from the solution of a problem that is nearly the same."""
+        solution = np.empty((self.rows.shape[1], targets.shape[1]), dtype=np.float32)
+        for first in range(0, targets.shape[1], _COLUMNS):
+            columns = slice(first, first + _COLUMNS)
+            own = None if start is None else start[:, columns]
+            solution[:, columns] = self._solve(targets[:, columns], own, iterations, tolerance)
+        return solution
+
+    def _solve(self, targets: np.ndarray, start: np.ndarray | None, iterations: int, tolerance: float) -> np.ndarray:
+        residual = sparse_product(self.transposed, targets)
+        direction = residual * self.scale[:, None]
+        enough = tolerance**2 * _column_dots(residual, direction)
+        solution = np.zeros_like(residual)
+        if start is not None:
+            solution[:] = start
+            residual -= self._image(solution)
+            direction = residual * self.scale[:, None]
+        energy = _column_dots(residual, direction)
+        blocks = np.arange(-(-len(residual) // _BLOCK) + 1)
+        sums = np.empty((len(blocks) - 1, residual.shape[1]), dtype=np.float64)
+        for _ in range(iterations):
+            if np.all(energy <= enough):
+                break
+            image = sparse_product(self.transposed, sparse_product(self.rows, direction))
+            across_threads(_curvature, blocks, direction, image, self.ridge, sums)
+            step = (energy / np.maximum(sums.sum(0), 1e-30)).astype(np.float32)
+            across_threads(_advance, blocks, step, direction, image, self.scale, solution, residual, sums)
+            energy, before = sums.sum(0), energy
+            across_threads(_turn, blocks, (energy / np.maximum(before, 1e-30)).astype(np.float32), self.scale,
+                           residual, direction)  # fmt: skip
+        return solution
+
+    def _image(self, table: np.ndarray) -> np.ndarray:
+        return sparse_product(self.transposed, sparse_product(self.rows, table)) + self.ridge * table
+
+
+def _column_dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->j", a, b).astype(np.float64)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _curvature(first, last, starts, direction, image, ridge, sums):
+    """image += ridge direction; sums of direction * image."""
+    for block in range(first, last):
+        sums[block] = 0
+        for i in range(block * _BLOCK, min(len(direction), (block + 1) * _BLOCK)):
+            for c in range(direction.shape[1]):
+                image[i, c] += ridge * direction[i, c]
+                sums[block, c] += direction[i, c] * image[i, c]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _advance(first, last, starts, step, direction, image, scale, solution, residual, sums):
+    """solution += step direction; residual -= step image; sums of scale * residual^2."""
+    for block in range(first, last):
+        sums[block] = 0
+        for i in range(block * _BLOCK, min(len(direction), (block + 1) * _BLOCK)):
+            for c in range(direction.shape[1]):
+                solution[i, c] += step[c] * direction[i, c]
+                left = residual[i, c] - step[c] * image[i, c]
+                residual[i, c] = left
+                sums[block, c] += scale[i] * left * left
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _turn(first, last, starts, ratio, scale, residual, direction):
+    """direction = scale residual + ratio direction."""
+    for block in range(first, last):
+        for i in range(block * _BLOCK, min(len(direction), (block + 1) * _BLOCK)):
+            for c in range(direction.shape[1]):
+                direction[i, c] = scale[i] * residual[i, c] + ratio[c] * direction[i, c]

@@ -1,0 +1,104 @@
+"""Which rows of a matrix are nearest to a row, exactly: by postings of words, or by products where rows are dense."""
+
+from __future__ import annotations
+
+from copy import copy
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from rankae.numerics.nearest_rows import keep_nearest, nearest_rows
+from rankae.numerics.table import RaggedTable
+from rankae.numerics.threads import across_threads
+
+MOST_ROWS, EVERY_ROW = 3000, 2**31 - 1  # `most_rows` where rows are sparse, and where they are dense
+_DENSE = 0.3  # of the features of a row are not 0
+_AT_ONCE = 256  # rows whose similarities to all indexed rows are held in memory
+
+
+def is_dense(rows: sp.csr_matrix) -> bool:
+    return rows.nnz > _DENSE * rows.shape[0] * rows.shape[1]
+
+
+class RowSearch:
+    """The rows of largest inner product with a row, by the postings of its words.
+
+    A word that occurs in more rows than `most_rows` is not followed: it says little and costs most. Where rows are
+    dense that does not hold: all features are followed, by matrix products instead of postings.
+    """
+
+    def __init__(self, size: int, most_rows: int, rows: np.ndarray, weights: RaggedTable) -> None:
+        """
+        Parameters
+        ----------
+        size : how many rows are indexed.
+        rows, weights : the rows that have each word, ascending, and the word's weights there.
+        """
+        self.size, self.most_rows, self.rows, self.weights = size, most_rows, rows, weights
+        self._short_rows: np.ndarray | None = None
+        self._table: torch.Tensor | None = None
+
+    @classmethod
+    def over(cls, rows: sp.csr_matrix, most_rows: int | None = None) -> RowSearch:
+        if most_rows is None:
+            most_rows = EVERY_ROW if is_dense(rows) else MOST_ROWS
+        postings = rows.tocsc()
+        lengths = np.diff(postings.indptr)
+        kept = np.repeat(lengths <= most_rows, lengths)
+        starts = np.concatenate([[0], np.cumsum(np.where(lengths <= most_rows, lengths, 0))])
+        return cls(rows.shape[0], most_rows, postings.indices[kept], RaggedTable(starts, postings.data[kept]))
+
+    @property
+    def words(self) -> int:
+        return len(self.weights.starts) - 1
+
+    def matrix(self) -> sp.csc_matrix:
+        """The indexed rows, without the words that are not followed."""
+        rows = self.rows.astype(np.int32, copy=False)
+        return sp.csc_matrix((np.asarray(self.weights), rows, self.weights.starts), shape=(self.size, self.words))
+
+    def nearest(self, rows: sp.csr_matrix, count: int, leave_one_out: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest indexed rows, nearest first, and their inner products: rows x count, padded with -1 and 0.
+
+        leave_one_out : the rows are the indexed rows, and none is its own neighbour.
+        """
+        found = np.full((rows.shape[0], count), -1, dtype=np.int32)
+        cosine = np.zeros((rows.shape[0], count), dtype=np.float32)
+        if self.most_rows == EVERY_ROW:
+            self._compare_with_all(rows, leave_one_out, found, cosine)
+            return found, cosine
+        if self._short_rows is None:  # postings come from memory, so fewer bytes of them take less time
+            self._short_rows = self.rows.astype(np.uint16, copy=False) if self.size <= 2**16 else self.rows
+        postings = self.weights.starts, self._short_rows, self.weights.stored, self.weights.scales
+        tokens = rows.indptr, rows.indices, rows.data
+        across_threads(nearest_rows, *tokens, *postings, self.size, leave_one_out, found, cosine)
+        return found, cosine
+
+    def _compare_with_all(
+        self, rows: sp.csr_matrix, leave_one_out: bool, found: np.ndarray, cosine: np.ndarray
+    ) -> None:
+        if self._table is None:
+            self._table = torch.from_numpy(np.ascontiguousarray(self.matrix().toarray(), dtype=np.float32))
+        for start in range(0, rows.shape[0], _AT_ONCE):
+            block = slice(start, start + _AT_ONCE)
+            similarities = (torch.from_numpy(rows[block].toarray()) @ self._table.T).numpy()
+            every = np.arange(len(similarities) + 1)
+            if leave_one_out:
+                similarities[every[:-1], start + every[:-1]] = 0
+            across_threads(keep_nearest, every, similarities, found[block], cosine[block])
+
+    def shrunk(self, precision: str) -> RowSearch:
+        """The same rows with smaller weights."""
+        small = copy(self)
+        small.rows = self.rows.astype(np.uint16) if self.size <= 2**16 else self.rows
+        small.weights = self.weights.at(precision)
+        small._short_rows = small._table = None
+        return small
+
+    def holds_together(self) -> bool:
+        """Whether every place that a loop reads is within its array, whoever wrote the file."""
+        starts = self.weights.starts
+        within = self.rows.min(initial=0) >= 0 and self.rows.max(initial=0) < max(self.size, 1)
+        ascending = starts[0] == 0 and starts[-1] == len(self.rows) and np.diff(starts).min(initial=0) >= 0
+        return bool(within and ascending)

@@ -1,0 +1,189 @@
+"""The network of the paper: three maps that share one code space of size h.
+
+F: features -> x_h        E: labels -> y_h        D: code -> scores y'
+
+training     L_h(F(x), E(y)) + lambda * L_ae(y, D(E(y)))
+prediction   D(F(x))
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import asdict
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor, nn
+
+from rankae.numerics.label_index import ExactIndex, UsearchIndex
+from rankae.numerics.table import Table, packed, unpacked
+from rankae.paper.architecture import Architecture
+from rankae.paper.attention import WordGates
+from rankae.paper.bags import Bags
+from rankae.paper.bilstm import DocumentEmbedding, Documents
+from rankae.paper.feature_embedding import FeatureEmbedding
+from rankae.paper.label_decoder import LabelDecoder
+from rankae.paper.label_encoder import LabelEncoder
+
+Rows: TypeAlias = sp.csr_matrix | Sequence[np.ndarray]
+Batch: TypeAlias = Bags | Documents
+
+
+class RankNetwork(nn.Module):
+    """F, E and D, and what a model does with them once they are trained.
+
+    history : one dict of figures for each epoch of training.
+    index : over D's labels, if one was built; further training drops it.
+    precision : of the tables in the model file; in memory they are float32.
+    """
+
+    _gates: WordGates | None
+    _folded: tuple[np.ndarray, np.ndarray] | None
+    index: UsearchIndex | None
+
+    def __init__(self, shape: Architecture) -> None:
+        super().__init__()
+        self.shape = shape
+        self.F = DocumentEmbedding(shape) if shape.word_encoder == "bilstm" else FeatureEmbedding(shape)
+        self.E = LabelEncoder(shape.labels, shape.code_size, shape.activation)
+        self.D = LabelDecoder(shape.code_size, shape.labels, shape.activation)
+        self.history: list[dict[str, Any]] = []
+        self.precision = "float32"
+        self._forget_constants()
+
+    @property
+    def device(self) -> torch.device:
+        return self.D.label_bias.device
+
+    def forward(self, batch: Batch) -> Tensor:
+        """y' = D(F(x)), all labels of each row."""
+        y = self.D(self.F(batch))
+        return torch.sigmoid(y) if self.shape.scores == "sigmoid" else y
+
+    # Prediction, numpy in and out -----------------------------------------------------------------------------
+
+    @torch.no_grad()
+    def codes(self, rows: Rows, batch: int = 1024) -> np.ndarray:
+        """x_h = F(x) of every row, float32 [rows, h]."""
+        out = np.empty((count_rows(rows), self.shape.code_size), dtype=np.float32)
+        for part in _blocks(len(out), batch):
+            out[part] = self._codes(rows[part]).cpu().numpy()
+        return out
+
+    @torch.no_grad()
+    def scores(self, rows: Rows, batch: int = 1024) -> Iterator[np.ndarray]:
+        """Scores of all labels, one block of rows after the other."""
+        for part in _blocks(count_rows(rows), batch):
+            y = self.D(self._codes(rows[part]))
+            yield (torch.sigmoid(y) if self.shape.scores == "sigmoid" else y).cpu().numpy()
+
+    @torch.no_grad()
+    def top(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k best labels of every row, best first: int32 columns and float32 scores."""
+        index = self.index or ExactIndex(*self.decoder())
+        columns, scores = index.search(self.codes_for_decoder(rows), k)
+        if self.shape.scores == "sigmoid":
+            scores = 1 / (1 + np.exp(-scores))
+        return columns, scores
+
+    def decoder(self) -> tuple[np.ndarray, np.ndarray]:
+        """The table and the bias of labels that `codes_for_decoder` are held against."""
+        if self.shape.activation == "linear":
+            return self.folded_decoder()
+        return _array(self.D.label_vectors), _array(self.D.label_bias)
+
+    def codes_for_decoder(self, rows: Rows) -> np.ndarray:
+        return self._as_decoder_reads(self.codes(rows))
+
+    @torch.no_grad()
+    def codes_of_labels(self, labels: sp.csr_matrix) -> np.ndarray:
+        """For the decoder, codes of rows that carry these labels: E's, which F's are trained to be."""
+        return self._as_decoder_reads(_array(self.E(Bags.from_csr(labels).to(self.device))))
+
+    @torch.no_grad()
+    def _as_decoder_reads(self, codes: np.ndarray) -> np.ndarray:
+        if self.shape.activation == "linear":
+            return codes
+        return _array(self.D.hidden(torch.from_numpy(codes).to(self.device)))
+
+    def folded_decoder(self) -> tuple[np.ndarray, np.ndarray]:
+        """A linear D as one table [L, h] and one bias [L]: score = table @ code + bias."""
+        if self._folded is None or self.training:
+            table, bias = self.D.folded()
+            self._folded = _array(table), _array(bias)
+        return self._folded
+
+    # The model file ------------------------------------------------------------------------------------------
+
+    def arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Parameters by name, and the settings that `from_arrays` needs besides them."""
+        arrays: dict[str, Any] = {name: value.cpu().numpy() for name, value in self.state_dict().items()}
+        settings = asdict(self.shape)
+        if self.precision != "float32":
+            settings["precision"] = self.precision
+            arrays |= {n: Table.at(self.precision, v) for n, v in arrays.items() if n.endswith("_vectors")}
+        if self.index is not None:
+            arrays |= {f"index.{name}": value for name, value in self.index.arrays().items()}
+        return packed(arrays), settings
+
+    def shrunk(self, precision: str) -> RankNetwork:
+        """A network whose tables hold what a file of this precision can."""
+        small = copy(self)
+        small.precision = precision
+        return RankNetwork.from_arrays(*small.arrays())
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> Self:
+        """The network that `arrays` came from. They are used in place, so a network from mapped files cannot be trained
+        before it is copied."""
+        shape = {name: value for name, value in settings.items() if name != "precision"}
+        index = {n.removeprefix("index."): v for n, v in arrays.items() if n.startswith("index.")}
+        arrays = unpacked({name: value for name, value in arrays.items() if not name.startswith("index.")})
+        with torch.device("meta"):
+            network = cls(Architecture(**shape))
+        network.precision = settings.get("precision", "float32")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+            values = {name: torch.from_numpy(np.asarray(value)) for name, value in arrays.items()}
+        network.load_state_dict(values, assign=True)
+        network.eval()
+        if index:
+            network.index = UsearchIndex.restore(index, *network.decoder())
+        return network
+
+    # Tables that stay the same until training goes on ----------------------------------------------------------
+
+    def train(self, mode: bool = True) -> Self:
+        self._forget_constants()
+        return super().train(mode)
+
+    def _forget_constants(self) -> None:
+        self._gates = self._folded = self.index = None
+
+    def _codes(self, rows: Rows) -> Tensor:
+        if not isinstance(self.F, FeatureEmbedding):
+            return self.F(Documents.from_sequences(rows).to(self.device))  # type: ignore[arg-type]
+        if self.training:
+            return self.F(Bags.from_csr(rows).to(self.device))
+        table, attention, bags = self.F.word_vectors, self.F.attention, Bags.by_row_only(rows).to(self.device)
+        self._gates = self._gates or attention.gates(table)
+        if self._gates is None:  # there is no channel attention, or it runs on another device
+            return self.F.FC(attention(table, bags))
+        return self.F.FC(attention.pool_with(self._gates, table, bags))
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().cpu().numpy()
+
+
+def count_rows(rows: Rows) -> int:
+    return rows.shape[0] if sp.issparse(rows) else len(rows)  # type: ignore[union-attr]
+
+
+def _blocks(n: int, size: int) -> Iterator[slice]:
+    for start in range(0, n, size):
+        yield slice(start, min(n, start + size))

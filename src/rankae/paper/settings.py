@@ -1,0 +1,71 @@
+"""Everything that the joint training of F, E and D can be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rankae.paper.architecture import Architecture
+
+
+@dataclass(frozen=True)
+class JointSettings:
+    """Settings of `train_joint`; the first group is the network's (see `Architecture`).
+
+    The defaults are the paper's model and no more; what it leaves open was chosen on a fifth of Delicious' train rows.
+    With linear scores, m only sets the scale of the codes, so m and lambda are one choice.
+
+    margin : m of the ranking loss.
+    balance : lambda, the weight of L_ae against L_h.
+    loss : "bce" puts binary cross entropy in the place of the ranking loss ("No loss").
+    direct : weight of a ranking loss on D(F(x)) itself, its L_P measured by the mean positive; 0 in the paper.
+    shortlist : how many labels a step looks at (see `rankae.paper.hard_negatives`), for label sets so large that
+        looking at all of them takes too long; 0, the default, looks at all and is exact.
+    learning_rate, decay : Adam's step and its decoupled weight decay.
+    warmup : share of the steps over which the learning rate rises; it then falls as a cosine.
+    word_dropout : share of a row's words that a step does not see.
+    patience : stop after this many epochs without a better validation P@1 + P@3 + P@5; 0 runs all epochs.
+    threads : None uses what torch is set to.
+    """
+
+    code_size: int = 200
+    word_size: int = 100
+    reduction: int = 4
+    hidden: int = 0
+    activation: Literal["linear", "relu"] = "linear"
+    scores: Literal["linear", "sigmoid"] = "linear"
+    pooling: Literal["sum", "mean"] = "sum"
+    attention: bool = True
+    word_encoder: Literal["bag", "bilstm"] = "bag"
+
+    margin: float = 1.0
+    balance: float = 1.0
+    loss: Literal["ranking", "bce"] = "ranking"
+    direct: float = 0.0
+    shortlist: int = 0
+
+    learning_rate: float = 1e-2
+    decay: float = 0.1
+    epochs: int = 16
+    batch: int = 128
+    warmup: float = 0.1
+    word_dropout: float = 0.0
+    patience: int = 0
+    seed: int = 0
+    threads: int | None = None
+    device: str = "cpu"
+
+    def architecture(self, words: int, labels: int) -> Architecture:
+        return Architecture(
+            words=words,
+            labels=labels,
+            code_size=self.code_size,
+            word_size=self.word_size,
+            reduction=self.reduction,
+            hidden=self.hidden,
+            activation=self.activation,
+            scores=self.scores,
+            pooling=self.pooling,
+            attention=self.attention,
+            word_encoder=self.word_encoder,
+        )

@@ -1,0 +1,1 @@
+"""Pages, figures and tables; no word about models."""

@@ -1,1 +1,0 @@
-"""From data to a trained network: the closed-form start, the paper's joint training, and what they share."""

@@ -4,16 +4,16 @@
     python benchmarks/accuracy.py --report-only
 
 Writes docs/results/accuracy.md, accuracy.svg, the folder docs/results/accuracy (tables, JSON, a page that sorts), and
-the README's table. Finished cells are in docs/results/cells, which all reports share: what one has measured, the others
+the README's table. Finished cells are in .cells, which all reports share: what one has measured, the others
 do not run again. Data and contenders that have no finished cell are left out of the tables.
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from measuring.pages import put_between
+from measuring.places import CELLS, RESULTS
 from rankae.experiments.compare import write_files, write_report
 from rankae.experiments.plan import Contender, Running, Series, finished_series, run_series
 from rankae.experiments.summary import Summary, summarise
@@ -21,7 +21,6 @@ from rankae.experiments.tables import cost_grid, score_grid
 from rankae.report.grids import to_markdown
 from rankae.report.svg import Line, bar_chart
 
-RESULTS = Path(__file__).parent.parent / "docs" / "results"
 DATA = ["delicious", "bibtex", "eurlex57k-bow", "eurlex57k", "debtags", "debdeps", "tmdb-plots"]
 ALONE = {"tuning": False, "network": 0, "neighbours": False, "rankers": False, "choose": False}
 TEXTS = {"eurlex57k", "debtags", "debdeps", "tmdb-plots"}
@@ -68,7 +67,7 @@ def main() -> None:
         for contender in CONTENDERS
         if data in TEXTS or contender not in OF_TEXT
     ]
-    running = Running(RESULTS / "accuracy", jobs=chosen.jobs, cells=RESULTS / "cells")
+    running = Running(RESULTS / "accuracy", jobs=chosen.jobs, cells=CELLS)
     if not chosen.report_only:
         run_series([s for s in whole if s.data in chosen.data and s.contender.name in chosen.contenders], running)
     write(summarise(finished_series(whole, running.store), running.store))

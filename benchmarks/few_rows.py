@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
+from measuring.places import RESULTS
 from rankae.experiments.compare import write_files
 from rankae.experiments.measure import train_and_test
 from rankae.methods import registry
 from rankae.metrics import evaluate
 from rankae.report.grids import Grid, to_markdown
 
-RESULTS = Path(__file__).parent.parent / "docs" / "results"
 KS = (1, 3, 5)
 
 

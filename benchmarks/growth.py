@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 
 from measuring.matrices import Matrices, prepare
+from measuring.places import RESULTS
 from measuring.process import alone, limit_threads
 
-RESULTS = Path(__file__).parent.parent / "docs" / "results"
 FIXED_ROWS, BATCH, PREDICTED_ROWS, SCORED_ROWS = 20_000, 256, 256, 5_000
 FIT_FROM = 30_000
 TARGETS = {"exact": 1.0, "shortlist": 0.7}

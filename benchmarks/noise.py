@@ -3,7 +3,7 @@
     RANKAE_DATA=../shared/data python benchmarks/noise.py [--data tmdb-plots bibtex debtags] [--jobs 1]
     python benchmarks/noise.py --report-only
 
-Each data set's experiment is what `rankae noise` does with the settings below. Finished cells are in docs/results/cells
+Each data set's experiment is what `rankae noise` does with the settings below. Finished cells are in .cells
 and are not run again.
 """
 
@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from measuring.pages import put_between
+from measuring.places import CELLS, RESULTS
 from rankae.experiments.noise import noise
 from rankae.experiments.plan import Running, contenders
 
 DOCS = Path(__file__).parent.parent / "docs"
-RESULTS = DOCS / "results"
+
 EVERY_TENTH = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 EVERY_FIFTH = (0.0, 0.2, 0.4, 0.6)
 METHODS = ("rank-ae", "fastxml", "parabel", "pdsparse", "bce-ae")
@@ -52,7 +53,7 @@ def main() -> None:
     for data in chosen.data:
         own = EXPERIMENTS[data]
         folder = RESULTS / "noise" / data
-        running = Running(folder, jobs=chosen.jobs, cells=RESULTS / "cells", report_only=chosen.report_only)
+        running = Running(folder, jobs=chosen.jobs, cells=CELLS, report_only=chosen.report_only)
         methods = contenders(own.methods, own.settings, ["xml-cnn"])
         noise([data], methods, running, ["missing", "flip"], own.rates, seeds=3, tune_trials=own.trials)
         put_between(DOCS / "noise.md", data, first_table((folder / "table.md").read_text()))

@@ -7,9 +7,9 @@
 A test set of 3,000 rows does not tell losses apart that differ by a point. Here the rows of both splits are cut into
 folds, and each is the test set once; noise on 80 % of the others, 20 % clean, as in `rankae noise`. Rows with a near
 copy among the others are not judged: they reward memory. Each fold draws its own noise. A rival runs with the
-parameters that `rankae noise` has found for this noise (docs/results/cells). "-untrusting" behind a name keeps the
-clean rows from the method: what it has without them. Writes docs/results/noise-folds.md; what is measured is in the
-folder noise-folds at once, and is not measured again.
+parameters that `rankae noise` has found for this noise (.cells). "-untrusting" behind a name keeps the
+clean rows from the method: what it has without them. Writes docs/results/noise-folds.md; what is measured is kept in
+.cells/noise-folds at once, and is not measured again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from noise import EXPERIMENTS, RESULTS
+from measuring.places import CELLS, RESULTS
+from noise import EXPERIMENTS
 from rankae.cli.experiment_options import rates as read_rates
 from rankae.data import load_dataset
 from rankae.data.dataset import Dataset
@@ -58,8 +59,8 @@ def main() -> None:
     grids = []
     for data in chosen.data.split(","):
         if not chosen.report_only:
-            measure_all(chosen.out, data, methods, chosen.kind, rates, chosen.folds)
-        grids += tables(chosen.out, data, methods, chosen.kind, rates, chosen.folds)
+            measure_all(data, methods, chosen.kind, rates, chosen.folds)
+        grids += tables(data, methods, chosen.kind, rates, chosen.folds)
     note = (
         "Every row of both splits is a test row once, unless it has a near-duplicate in training. Points lost "
         "against no noise, the least in bold; in brackets the 95 % interval of what a method loses more than that one "
@@ -69,12 +70,12 @@ def main() -> None:
     write_files(chosen.out, {"noise-folds.md": to_markdown("Label noise, every row tested", grids, note)})
 
 
-def measure_all(out: Path, data: str, methods: list[str], kind: str, rates: list[float], folds: int) -> None:
+def measure_all(data: str, methods: list[str], kind: str, rates: list[float], folds: int) -> None:
     rows = None
     for fold in range(folds):
         for rate in rates:
             for method in methods:
-                kept = file_of(out, data, method, kind, rate, fold, folds)
+                kept = file_of(data, method, kind, rate, fold, folds)
                 if kept.exists():
                     continue
                 rows = rows or whole(data)
@@ -131,18 +132,18 @@ def parameters(data: str, method: str, kind: str, rate: float) -> dict[str, Any]
     if data not in EXPERIMENTS or registry.METHODS[method].trusted_choose == "parameters":
         return {}
     search = Cell(data, method, noise=(kind, rate), trials=EXPERIMENTS[data].trials)
-    found = Store(RESULTS / "cells").find(search)
+    found = Store(CELLS).find(search)
     if found is None:
         raise RankaeError(f"{method} has not been tuned for {data}, {kind} {rate:g}; run `rankae noise` first")
     return found["parameters"]
 
 
-def tables(out: Path, data: str, methods: list[str], kind: str, rates: list[float], folds: int) -> list[Grid]:
+def tables(data: str, methods: list[str], kind: str, rates: list[float], folds: int) -> list[Grid]:
     """One for each place: precision without noise, then what is lost at each rate, of methods measured on all folds."""
     shares = {}
     for method in methods:
         for rate in rates:
-            files = [file_of(out, data, method, kind, rate, fold, folds) for fold in range(folds)]
+            files = [file_of(data, method, kind, rate, fold, folds) for fold in range(folds)]
             if all(file.exists() for file in files):
                 shares[method, rate] = [dict(np.load(file)) for file in files]
     methods = [method for method in methods if (method, 0.0) in shares]
@@ -169,8 +170,8 @@ def tables(out: Path, data: str, methods: list[str], kind: str, rates: list[floa
     return grids
 
 
-def file_of(out: Path, data: str, method: str, kind: str, rate: float, fold: int, folds: int) -> Path:
-    return out / "noise-folds" / f"{data_name(data)}.{method}.{kind}{rate:g}.fold{fold}of{folds}.npz"
+def file_of(data: str, method: str, kind: str, rate: float, fold: int, folds: int) -> Path:
+    return CELLS / "noise-folds" / f"{data_name(data)}.{method}.{kind}{rate:g}.fold{fold}of{folds}.npz"
 
 
 if __name__ == "__main__":

@@ -8,15 +8,14 @@ Writes docs/results/paper-choices.md. Finished cells are kept and not run again.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from measuring.places import CELLS, RESULTS
 from rankae.experiments.compare import write_files
 from rankae.experiments.plan import Contender, Running, Series, run_series
 from rankae.experiments.summary import summarise
 from rankae.experiments.tables import score_grid
 from rankae.report.grids import to_markdown
 
-RESULTS = Path(__file__).parent.parent / "docs" / "results"
 CHANGES = {
     "the preset": {},
     "no gate": {"attention": False},
@@ -39,7 +38,7 @@ def main() -> None:
     chosen = options.parse_args()
     contenders = [Contender(name, "rank-ae-paper", change) for name, change in CHANGES.items()]
     plan = [Series(data, contender, chosen.seeds) for data in chosen.data.split(",") for contender in contenders]
-    running = Running(RESULTS, jobs=chosen.jobs, cells=RESULTS / "cells")
+    running = Running(RESULTS, jobs=chosen.jobs, cells=CELLS)
     summary = summarise(run_series(plan, running), running.store)
     note = (
         "Test scores of the `paper` preset in percent, one of its choices changed at a time and nothing else tuned "

@@ -3,16 +3,16 @@
     RANKAE_DATA=../shared/data python benchmarks/rivals.py [--data A B] [--methods X Y] [--seeds 3] [--jobs 1]
     python benchmarks/rivals.py --report-only
 
-Writes docs/results/rivals.md from all finished cells of this plan. They are in docs/results/cells, which all reports
+Writes docs/results/rivals.md from all finished cells of this plan. They are in .cells, which all reports
 share: what one has measured, the others do not run again.
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
+from measuring.places import CELLS, RESULTS
 from rankae.experiments.compare import write_files
 from rankae.experiments.plan import Contender, Running, Series, finished_series, run_series
 from rankae.experiments.summary import COSTS, Summary, summarise
@@ -20,7 +20,6 @@ from rankae.experiments.tables import reason_grid, score_text
 from rankae.methods import registry
 from rankae.report.grids import Grid, to_markdown
 
-RESULTS = Path(__file__).parent.parent / "docs" / "results"
 BY_FEATURES = tuple(name for name in registry.names() if registry.METHODS[name].reads == "features")
 BY_TEXT = tuple(name for name in registry.names() if registry.METHODS[name].reads == "text")
 LINEAR = ("parabel", "plt", "br")  # what a method on raw text must be set beside
@@ -86,7 +85,7 @@ def main() -> None:
         for data, methods in METHODS_OF.items()
         for method in methods
     ]
-    running = Running(RESULTS / "rivals", jobs=chosen.jobs, minutes=chosen.cell_minutes, cells=RESULTS / "cells")
+    running = Running(RESULTS / "rivals", jobs=chosen.jobs, minutes=chosen.cell_minutes, cells=CELLS)
     if not chosen.report_only:
         run_series([s for s in whole if s.data in chosen.data and s.contender.name in chosen.methods], running)
     summary = summarise(finished_series(whole, running.store), running.store)

@@ -20,9 +20,9 @@ from typing import Any
 
 from measuring import phases, speed_report
 from measuring.matrices import GENERATED, prepare
+from measuring.places import RESULTS
 from measuring.process import alone, limit_threads
 
-RESULTS = Path(__file__).parent.parent / "docs" / "results"
 DATA = ("debtags", "eurlex57k-bow", "debdeps", "eurlex57k")
 PREDICTION_ONLY = ("eurlex57k",)  # trained once, since only its predictions are compared
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from rankae.cli.fingerprint import fingerprint
+from rankae.data.fingerprint import fingerprint
 from rankae.data.writing import written
 from rankae.methods import class_of, create
 

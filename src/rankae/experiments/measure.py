@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 import time
 from dataclasses import replace
@@ -15,9 +14,11 @@ import numpy as np
 from rankae.base.ranker import LabelRanker
 from rankae.data import load_dataset, split_rows, splits_of
 from rankae.data.dataset import Dataset
+from rankae.data.fingerprint import fingerprint
 from rankae.data.noise import noisy_labels
 from rankae.errors import RankaeError
 from rankae.experiments.cells import Cell, Result, Store
+from rankae.experiments.provenance import provenance
 from rankae.methods import registry
 from rankae.metrics import by_frequency, evaluate, inverse_propensities, judge, per_label, weigh
 
@@ -77,8 +78,8 @@ def measure(cell: Cell) -> tuple[Result, dict[str, np.ndarray]]:
         "train_rows": len(train),
         "test_rows": len(test),
         "threads": int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1),
-        "python": platform.python_version(),
         "choices": getattr(model, "choices_", {}),
+        "provenance": provenance(fingerprint(train)),
     }
     return result, row_shares(columns, test, clean_labels, cell.k)
 

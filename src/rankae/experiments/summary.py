@@ -11,6 +11,7 @@ import numpy as np
 from rankae.experiments.cells import Store
 from rankae.experiments.differences import Difference, paired_bootstrap
 from rankae.experiments.plan import Outcome
+from rankae.experiments.provenance import is_older
 from rankae.experiments.rank_score import rank_scores
 
 FAMILIES = ("P", "nDCG", "PSP")
@@ -56,6 +57,7 @@ class Summary:
     by_frequency: dict[tuple[str, str], dict[str, dict[str, float]]]
     reasons: dict[tuple[str, str], str]
     parameters: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    provenance: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)  # of each seed's cell
 
     def measures(self, family: str) -> list[str]:
         return [f"{family}@{place}" for place in self.k]
@@ -65,13 +67,18 @@ class Summary:
         score = self.scores.get((data, method, f"P@{self.k[0]}"))
         return 0 if score is None else score.seeds
 
+    def is_older(self, data: str, method: str) -> bool:
+        """Whether some of these figures were measured by older code than this."""
+        cells = self.provenance.get((data, method), [])
+        return any(is_older(cell.get("version"), cell.get("commit")) for cell in cells)
+
     def to_dict(self) -> dict[str, Any]:
         """JSON values, nested by data set and method."""
         found: dict[str, Any] = {name: {method: {} for method in self.methods} for name in self.data}
         for (data, method, measure), score in self.scores.items():
             shown = _rounded({**asdict(score), "like_best": score.like_best})
             found[data][method].setdefault("scores", {})[measure] = shown
-        for name in ("costs", "by_frequency", "reasons", "parameters"):
+        for name in ("costs", "by_frequency", "reasons", "parameters", "provenance"):
             for (data, method), value in getattr(self, name).items():
                 found[data][method][name.removesuffix("s") if name == "reasons" else name] = value
         return {"data": found, "rank_scores": self.rank_scores, "k": list(self.k)}
@@ -107,6 +114,7 @@ def summarise(outcomes: Sequence[Outcome], store: Store) -> Summary:
         {key: _mean_by_frequency(o) for key, o in done_places.items()},
         {key: o.reason for key, o in place.items() if o.reason},
         {key: o.parameters for key, o in done_places.items() if o.parameters},
+        {key: [result.get("provenance", {}) for result in o.results] for key, o in done_places.items()},
     )
 
 

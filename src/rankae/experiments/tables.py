@@ -108,6 +108,23 @@ def frequency_grid(summary: Summary) -> Grid:
     return Grid(title, ["data", "method", "head (over 100 rows)", "torso (11 to 100)", "tail (up to 10)"], lines, set())
 
 
+def provenance_grid(summary: Summary) -> Grid:
+    """Which code measured each row of the tables, and on which data; rows older than this code say so."""
+    lines = []
+    for (data, method), cells in summary.provenance.items():
+        versions = _told({f"{cell['version']} at {cell['commit'] or 'no commit'}" for cell in cells if cell})
+        prints = _told({cell["data"][:12] for cell in cells if cell})
+        machines = _told({cell["machine"] for cell in cells if cell})
+        older = "older than this code" if summary.is_older(data, method) else "this code"
+        lines.append([data, method, versions, prints, machines, older])
+    head = ["data", "method", "rankae", "data fingerprint", "machine", "measured by"]
+    return Grid("Where the figures come from", head, lines, set())
+
+
+def _told(values: set[str]) -> str:
+    return ", ".join(sorted(values)) or "not recorded"
+
+
 def reason_grid(summary: Summary) -> Grid:
     lines = [[data, method, reason] for (data, method), reason in summary.reasons.items()]
     return Grid("What could not run, and why", ["data", "method", "reason"], lines, set())
@@ -116,7 +133,7 @@ def reason_grid(summary: Summary) -> Grid:
 def grids(summary: Summary) -> list[Grid]:
     """All tables of a report, those without lines left out."""
     found = [*(score_grid(summary, family) for family in FAMILIES), cost_grid(summary), frequency_grid(summary)]
-    return [grid for grid in [*found, reason_grid(summary)] if grid.lines]
+    return [grid for grid in [*found, reason_grid(summary), provenance_grid(summary)] if grid.lines]
 
 
 def to_csv(summary: Summary) -> str:

@@ -84,7 +84,7 @@ def test_names_of_any_hashable_type_come_back_as_given(names, tmp_path):
         found = own.predict(X[:3])
         assert found == [[name] for name in names]
         assert [type(row[0]) for row in found] == [type(name) for name in names]
-        assert ranker.predict_top(X[:3], 1)[0][:, 0].tolist() == names
+        assert own.predict_top(X[:3], 1)[0][:, 0].tolist() == names
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csr_array, sp.coo_matrix, list, np.asfortranarray])

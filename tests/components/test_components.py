@@ -1,4 +1,4 @@
-"""Each part of the default model alone: what it promises to the others."""
+"""Each component of the default model alone: what it promises to the others."""
 
 import numpy as np
 import pytest
@@ -64,11 +64,11 @@ def test_code_reading_scores_agree_with_its_proposals():
 def test_a_code_that_knows_the_common_labels_proposes_no_others_but_scores_all(data):
     rows, labels = data
     start, common = warm_start(rows, labels, 5, 1.0), np.array([1, 4, 6], np.int32)
-    whole, part = ClosedForm.untouched(start).predict(rows), ClosedForm.untouched(start, common).predict(rows)
+    whole, component = ClosedForm.untouched(start).predict(rows), ClosedForm.untouched(start, common).predict(rows)
     everything = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
     scores = whole.scores(everything).reshape(200, 8)
-    np.testing.assert_array_equal(part.scores(everything).reshape(200, 8), scores)
-    np.testing.assert_array_equal(part.propose(2), common[np.argsort(-scores[:, common], axis=1)[:, :2]])
+    np.testing.assert_array_equal(component.scores(everything).reshape(200, 8), scores)
+    np.testing.assert_array_equal(component.propose(2), common[np.argsort(-scores[:, common], axis=1)[:, :2]])
 
 
 def test_tuning_leaves_rare_labels_alone(data, monkeypatch):
@@ -92,14 +92,14 @@ def test_a_code_whose_common_labels_are_forged_is_refused(data, common):
 
 def test_neighbours_are_the_rows_of_largest_cosine_and_not_the_row_itself(data):
     rows, labels = data
-    part = Neighbours.of(rows, labels, count=5)
+    component = Neighbours.of(rows, labels, count=5)
     cosine = (rows @ rows.T).toarray()
-    for honest in (False, True):
-        similarity = cosine - (10 * np.eye(len(cosine)) if honest else 0)
+    for left_out in (False, True):
+        similarity = cosine - (10 * np.eye(len(cosine)) if left_out else 0)
         nearest = np.argsort(-similarity, axis=1)[:, :5]
         weight = np.take_along_axis(similarity, nearest, axis=1)
         votes = np.stack([w @ labels[n].toarray() for w, n in zip(weight, nearest, strict=True)]) / 5
-        read = part.predict(rows, leave_one_out=honest)
+        read = component.predict(rows, leave_one_out=left_out)
         found = read.named.matrix(read.values, labels.shape[1])
         np.testing.assert_allclose(found.toarray(), votes, atol=1e-5)
         assert all(np.all(np.diff(found[i].indices) > 0) for i in range(200))
@@ -117,9 +117,9 @@ def test_forged_postings_are_refused(data, name, value):
 def test_parts_that_know_different_words_are_refused(data):
     rows, labels = data
     code = ClosedForm.untouched(warm_start(rows, labels, 5, 1.0))
-    parts = Stack(code, np.ones(8, np.float32), neighbours=Neighbours.of(rows[:, :30].tocsr(), labels))
+    stack = Stack(code, np.ones(8, np.float32), neighbours=Neighbours.of(rows[:, :30].tocsr(), labels))
     with pytest.raises(ModelFileError, match="different words"):
-        Stack.from_state(*parts.state())
+        Stack.from_state(*stack.state())
 
 
 def test_a_code_by_itself_ranks_rare_labels_too(data):
@@ -136,19 +136,19 @@ def test_rows_in_blocks_get_the_answers_that_they_get_together(data, monkeypatch
     residual = {"in": np.eye(6, 5, dtype=np.float32), "in_bias": np.ones(6, np.float32)}
     residual["out"] = np.full((5, 6), 0.1, np.float32)
     code = ClosedForm(tables.word_table, tables.label_table, np.zeros(8, np.float32), residual)
-    parts = Stack(code, np.ones(8, np.float32), proposed=3, neighbours=Neighbours.of(rows, labels))
-    seen = parts.candidates(rows)
+    stack = Stack(code, np.ones(8, np.float32), proposed=3, neighbours=Neighbours.of(rows, labels))
+    seen = stack.candidates(rows)
     right = seen.shortlist.values_of(labels)
-    parts.stacker = Stacker.train(seen.shortlist, seen.evidence(), right, most_steps=50)
-    columns, scores = parts.top(rows, 4)
+    stack.stacker = Stacker.train(seen.shortlist, seen.evidence(), right, most_steps=50)
+    columns, scores = stack.top(rows, 4)
     for i in range(5):  # one row is read by loops of its own
-        found, found_scores = parts.top(rows[i], 4)
+        found, found_scores = stack.top(rows[i], 4)
         np.testing.assert_array_equal(found[0], columns[i])
         np.testing.assert_allclose(found_scores[0], scores[i], rtol=1e-5, atol=1e-5)
     monkeypatch.setattr(model, "_BLOCK", 30)
     monkeypatch.setattr(model, "_MANY", 1)
     with limited_to(threads):
-        found, found_scores = parts.top(rows, 4)
+        found, found_scores = stack.top(rows, 4)
     np.testing.assert_array_equal(found, columns)
     np.testing.assert_allclose(found_scores, scores, rtol=1e-5, atol=1e-5)
 
@@ -157,20 +157,20 @@ def test_of_neighbours_that_are_equally_near_those_with_the_earlier_words_count(
     rows = sp.csr_matrix(np.eye(3, dtype=np.float32)[[2, 2, 1, 1, 0, 0]])
     labels = sp.csr_matrix(np.eye(6, dtype=np.float32))
     asked = sp.csr_matrix(np.array([[0, 1, 1], [1, 1, 1], [0, 0, 0]], dtype=np.float32))
-    part = Neighbours.of(rows, labels, count=3, most_rows=3000)
-    assert part.nearest(asked)[0].tolist() == [[2, 3, 0], [4, 5, 2], [-1, -1, -1]]
+    component = Neighbours.of(rows, labels, count=3, most_rows=3000)
+    assert component.nearest(asked)[0].tolist() == [[2, 3, 0], [4, 5, 2], [-1, -1, -1]]
 
 
 def test_few_postings_among_many_rows_are_added_up_alike():
     rng = np.random.default_rng(0)
     dense = np.where(rng.random((3000, 200)) < 0.025, rng.normal(0, 1, (3000, 200)), 0).astype(np.float32)
     rows = sp.csr_matrix(dense)
-    part = Neighbours.of(rows, sp.csr_matrix((3000, 1), dtype=np.float32), count=4)
+    component = Neighbours.of(rows, sp.csr_matrix((3000, 1), dtype=np.float32), count=4)
     asked = rows[:50]  # most have so few postings that only the rows which they touch are looked at
-    postings = np.diff(part.search.weights.starts)
+    postings = np.diff(component.search.weights.starts)
     few = [postings[asked[i].indices].sum() * 8 <= 3000 for i in range(50)]
     assert 0 < sum(few) < 50
-    found, cosine = part.nearest(asked)
+    found, cosine = component.nearest(asked)
     exact = np.sort((asked @ rows.T).toarray(), axis=1)[:, ::-1][:, :4]
     np.testing.assert_allclose(cosine, np.maximum(exact, 0), atol=1e-5)
     assert np.all((found >= 0) == (exact > 0))
@@ -179,10 +179,10 @@ def test_few_postings_among_many_rows_are_added_up_alike():
 @pytest.mark.parametrize("precision", ["float16", "int8"])
 def test_small_postings_vote_almost_alike(data, precision):
     rows, labels = data
-    part = Neighbours.of(rows, labels)
-    small = part.shrunk(precision)
+    component = Neighbours.of(rows, labels)
+    small = component.shrunk(precision)
     assert small.search.rows.dtype == np.uint16
-    np.testing.assert_allclose(small.nearest(rows)[1], part.nearest(rows)[1], atol=0.02)
+    np.testing.assert_allclose(small.nearest(rows)[1], component.nearest(rows)[1], atol=0.02)
     again = Neighbours.from_state(*small.state())
     np.testing.assert_array_equal(again.nearest(rows)[1], small.nearest(rows)[1])
 
@@ -205,22 +205,22 @@ def test_rankers_on_full_shortlists_are_plain_linear_svms(data):
 
 
 @pytest.mark.parametrize("folds", [1, 3])
-def test_held_out_rows_are_judged_by_rankers_that_have_not_seen_them(data, folds):
+def test_held_out_rows_are_scored_by_rankers_that_have_not_seen_them(data, folds):
     rows, labels = data
     fold = np.random.default_rng(0).integers(0, folds, 200) if folds > 1 else np.where(np.arange(200) < 40, 0, -1)
     everything = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
     exactly = {"least": 0.0, "passes": 500, "tolerance": 1e-4}
-    rankers, judged = Rankers.train(rows, labels, everything, fold=fold, **exactly)
+    rankers, out_of_fold = Rankers.train(rows, labels, everything, fold=fold, **exactly)
     plain, nothing = Rankers.train(rows, labels, everything, **exactly)
     np.testing.assert_allclose(rankers.weights.toarray(), plain.weights.toarray(), atol=2e-3)
     assert nothing.nnz == 0
-    assert np.diff(judged.indptr)[fold < 0].sum() == 0
+    assert np.diff(out_of_fold.indptr)[fold < 0].sum() == 0
     for f in range(folds):
         rest, held = fold != f, fold == f
         list_of_rest = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (rest.sum(), 1))])
         unseen, _ = Rankers.train(rows[rest], labels[rest], list_of_rest, **exactly)
         exact = (rows[held] @ unseen.weights.T).toarray() + unseen.biases
-        np.testing.assert_allclose(judged[held].toarray(), exact, atol=5e-3)
+        np.testing.assert_allclose(out_of_fold[held].toarray(), exact, atol=5e-3)
 
 
 def test_without_a_fold_rankers_learn_from_what_would_be_listed_without_it(data):
@@ -230,23 +230,23 @@ def test_without_a_fold_rankers_learn_from_what_would_be_listed_without_it(data)
     everything = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
     some = Shortlist.union([rng.permuted(np.tile(np.arange(8, dtype=np.int32), (200, 1)), axis=1)[:, :3]])
     exactly = {"least": 0.0, "passes": 500, "tolerance": 1e-4}
-    rankers, judged = Rankers.train(rows, labels, everything, fold=fold, without=[some], **exactly)
+    rankers, out_of_fold = Rankers.train(rows, labels, everything, fold=fold, without=[some], **exactly)
     plain, _ = Rankers.train(rows, labels, everything, **exactly)
     np.testing.assert_allclose(rankers.weights.toarray(), plain.weights.toarray(), atol=2e-3)
     rest, held = np.flatnonzero(fold < 0), np.flatnonzero(fold == 0)
     unseen, _ = Rankers.train(rows[rest], labels[rest], some.taken(rest), **exactly)
     exact = (rows[held] @ unseen.weights.T).toarray() + unseen.biases
-    np.testing.assert_allclose(judged[held].toarray(), exact, atol=5e-3)
+    np.testing.assert_allclose(out_of_fold[held].toarray(), exact, atol=5e-3)
     other, _ = Rankers.train(rows[rest], labels[rest], everything.taken(rest), **exactly)
     assert abs((rows[held] @ other.weights.T).toarray() + other.biases - exact).max() > 0.1
 
 
 def test_away_rows_have_no_vote():
     rows = sp.csr_matrix(np.array([[1, 0.0, 0, 0], [0.8, 0.6, 0, 0], [0.6, 0.8, 0, 0]], dtype=np.float32))
-    part = Neighbours.of(rows, sp.csr_matrix(np.eye(3, dtype=np.float32)), count=2, most_rows=3000)
-    found, cosine = part.nearest(rows, leave_one_out=True)
+    component = Neighbours.of(rows, sp.csr_matrix(np.eye(3, dtype=np.float32)), count=2, most_rows=3000)
+    found, cosine = component.nearest(rows, leave_one_out=True)
     away = np.array([False, True, False])
-    assert part.proposed_without(found, cosine, away, 2).tolist() == [[2, -1], [2, 0], [0, -1]]
+    assert component.proposed_without(found, cosine, away, 2).tolist() == [[2, -1], [2, 0], [0, -1]]
 
 
 def test_the_untouched_part_gives_the_codes_of_the_solver(data):
@@ -261,8 +261,8 @@ def test_tuning_keeps_the_best_state_and_the_start_if_nothing_beats_it(data, mon
     start = warm_start(rows, labels, 8, 1.0)
     seen, given = [], iter(merits)
 
-    def merit(part, *_):
-        seen.append(part)
+    def merit(component, *_):
+        seen.append(component)
         return next(given)
 
     monkeypatch.setattr("rankae.components.closed_form._merit", merit)
@@ -274,18 +274,18 @@ def test_tuning_keeps_the_best_state_and_the_start_if_nothing_beats_it(data, mon
 def test_a_network_learns_and_its_members_are_averaged(data, attention):
     rows, labels = data
     settings = WordsNetworkSettings(word_size=32, epochs=60, attention=attention, word_dropout=0.1, batch=64)
-    part = NetworkComponent.train(rows, labels, settings, members=2)
-    alone = [NetworkComponent([member], settings).predict(rows) for member in part.members]
+    component = NetworkComponent.train(rows, labels, settings, members=2)
+    alone = [NetworkComponent([member], settings).predict(rows) for member in component.members]
     every = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
-    together = part.predict(rows).scores(every)
+    together = component.predict(rows).scores(every)
     np.testing.assert_allclose(together, (alone[0].scores(every) + alone[1].scores(every)) / 2, atol=1e-4)
-    best = part.predict(rows).propose(1)[:, 0]
+    best = component.predict(rows).propose(1)[:, 0]
     filled = np.diff(labels.indptr) > 0
     assert np.mean([labels[i, best[i]] for i in np.flatnonzero(filled)]) > 0.9
-    assert part.history[-1]["loss"] < part.history[0]["loss"]
+    assert component.history[-1]["loss"] < component.history[0]["loss"]
 
 
-def test_the_combiner_learns_whom_to_believe():
+def test_the_stacker_learns_which_component_to_trust():
     rng = np.random.default_rng(0)
     shortlist = Shortlist.union([np.tile(np.arange(6, dtype=np.int32), (400, 1))])
     right = (rng.random(2400) < 0.2).astype(np.float32)
@@ -313,7 +313,7 @@ def test_a_combined_score_is_how_likely_a_label_is():
 
 
 @pytest.mark.parametrize("deviation", [None, 1e-6], ids=["float32", "float64"])
-def test_the_combiner_judges_in_one_loop_as_it_scores_evidence(deviation):
+def test_the_stacker_scores_in_one_loop_as_it_scores_evidence(deviation):
     rng = np.random.default_rng(0)
     shortlist = Shortlist.union([rng.integers(-1, 9, (20, 5)).astype(np.int32), np.full((20, 1), -1, np.int32)])
     candidates = [rng.normal(0, 1, len(shortlist.columns)).astype(np.float32) for _ in range(2)]
@@ -328,8 +328,8 @@ def test_the_combiner_judges_in_one_loop_as_it_scores_evidence(deviation):
         stacker = Stacker(early)
         exact = Stacker({name: value.astype(np.float64) for name, value in early.items()})
         wanted = exact.scores(seen.astype(np.float64))
-    judged = stacker.judge(shortlist, candidates, closest, counts, nearest)
-    np.testing.assert_allclose(judged, wanted, rtol=1e-4, atol=1e-4)
+    out_of_fold = stacker.score_shortlist(shortlist, candidates, closest, counts, nearest)
+    np.testing.assert_allclose(out_of_fold, wanted, rtol=1e-4, atol=1e-4)
 
 
 def test_evidence_of_rows_without_candidates_is_empty():
@@ -345,8 +345,8 @@ def test_the_closest_row_that_carries_a_label_is_told():
     assert read.named.columns.tolist() == [0, 1]
     assert read.closest == pytest.approx([1.0, 0.8])
     assert read.values == pytest.approx([1.8 / 3, 0.8 / 3])
-    honest = Neighbours.of(rows, labels, count=3).predict(rows, leave_one_out=True)
-    assert honest.taken(np.array([2])).closest == pytest.approx([0.6, 0.6])
+    left_out = Neighbours.of(rows, labels, count=3).predict(rows, leave_one_out=True)
+    assert left_out.taken(np.array([2])).closest == pytest.approx([0.6, 0.6])
 
 
 def test_easy_negatives_are_drawn_by_the_root_of_frequency():

@@ -36,6 +36,6 @@ def test_steps_are_those_of_autograd_and_adamw():
 
 def test_split_gives_views():
     values = np.zeros(2 * 3 + 3 + 3 + 2 + 1, dtype=np.float32)
-    for number, part in enumerate(split(values, 2, 3), start=1):
-        part[:] = number
+    for number, component in enumerate(split(values, 2, 3), start=1):
+        component[:] = number
     assert values.tolist() == [1] * 6 + [2] * 3 + [3] * 3 + [4] * 3

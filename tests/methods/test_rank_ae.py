@@ -169,7 +169,7 @@ def test_held_out_evidence_is_recorded():
     model = RankAE(epochs=3, word_size=20, network=1).fit(TEXTS, TAGS)
     assert {"all", "code alone", "rankers alone", "without rankers"} <= set(model.evidence_)
     assert all({"P@1", "P@3", "P@5"} == set(figures) for figures in model.evidence_.values())
-    assert model.choices_["parts"].startswith("code")
+    assert model.choices_["components"].startswith("code")
 
 
 def test_an_interrupted_recipe_goes_on_from_its_finished_parts(tmp_path, monkeypatch):
@@ -179,12 +179,12 @@ def test_an_interrupted_recipe_goes_on_from_its_finished_parts(tmp_path, monkeyp
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("rankae.recipe.parts_to_keep", killed)
+        patch.setattr("rankae.recipe.components_to_keep", killed)
         with pytest.raises(KeyboardInterrupt):
             RankAE(**settings).fit(TEXTS, TAGS)
     whole = RankAE(**settings | {"checkpoint": None}).fit(TEXTS, TAGS)
-    for part in ("ClosedForm.tuned", "NetworkComponent.train", "Rankers.train"):
-        monkeypatch.setattr(f"rankae.recipe.fitting.{part}", killed)  # none is trained again
+    for component in ("ClosedForm.tuned", "NetworkComponent.train", "Rankers.train"):
+        monkeypatch.setattr(f"rankae.recipe.fitting.{component}", killed)  # none is trained again
     resumed = RankAE(**settings, resume=True).fit(TEXTS, TAGS)
     np.testing.assert_allclose(resumed.decision_function(TEXTS[:9]), whole.decision_function(TEXTS[:9]), atol=1e-5)
     assert resumed.evidence_ == whole.evidence_

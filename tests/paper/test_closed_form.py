@@ -47,18 +47,18 @@ def test_where_folds_cover_all_rows_nothing_that_is_said_of_a_fold_is_owed_to_it
     )
 
 
-def test_honest_codes_are_what_a_fit_without_the_row_says(problem):
+def test_leave_one_out_codes_are_what_a_fit_without_the_row_predicts(problem):
     rows, labels = problem
     start = warm_start(rows, labels, code_size=12, ridge=2.0)
     X, Z = rows.toarray().astype(np.float64), labels.toarray() @ start.label_table
-    honest = np.empty_like(Z)
+    left_out = np.empty_like(Z)
     for i in range(len(X)):
         rest = np.delete(np.arange(len(X)), i)
         W = np.linalg.solve(X[rest].T @ X[rest] + 2 * np.eye(40), X[rest].T @ Z[rest])
-        honest[i] = X[i] @ W
+        left_out[i] = X[i] @ W
     in_sample = rows @ start.word_table
     # The leverages are estimates, so the codes are near the exact ones, and far nearer than in-sample codes.
-    assert np.abs(start.loo_codes - honest).mean() < 0.35 * np.abs(in_sample - honest).mean()
+    assert np.abs(start.loo_codes - left_out).mean() < 0.35 * np.abs(in_sample - left_out).mean()
 
 
 def test_meanings_of_words_are_a_prior_of_the_same_regression(problem):
@@ -77,7 +77,7 @@ def test_meanings_of_words_are_a_prior_of_the_same_regression(problem):
     )
 
 
-def test_honest_precision_is_that_of_rows_left_out():
+def test_leave_one_out_precision_is_that_of_rows_left_out():
     rng = np.random.default_rng(0)
     rows = sp.csr_matrix(np.eye(20, dtype=np.float32)[rng.integers(20, size=400)])
     noise = sp.csr_matrix((rng.random((400, 20)) < 0.1).astype(np.float32))

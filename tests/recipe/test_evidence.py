@@ -1,4 +1,4 @@
-"""Which parts the held-out rows let stay."""
+"""Which components the held-out rows let stay."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from rankae.components.stack import ScoredShortlist
 from rankae.numerics.shortlist import Shortlist
-from rankae.recipe.evidence import parts_to_keep
+from rankae.recipe.evidence import components_to_keep
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 
@@ -23,7 +23,7 @@ def _guess(truth, noise, seed):
 
 
 def _chosen(truth, **said):
-    """The parts that are kept of those that score all labels like this, whether they are combined, and the notes."""
+    """The components that are kept of those that score labels like this, whether they are stacked, and the notes."""
     everything = np.tile(np.arange(LABELS, dtype=np.int32), (ROWS, 1))
     candidates = ScoredShortlist(
         Shortlist.union([everything]),
@@ -34,7 +34,7 @@ def _chosen(truth, **said):
         dict.fromkeys(said, everything),
     )
     training = Training()
-    return *parts_to_keep(candidates, sp.csr_matrix(truth), RecipeSettings(), training), training
+    return *components_to_keep(candidates, sp.csr_matrix(truth), RecipeSettings(), training), training
 
 
 def test_a_part_that_adds_little_stays(truth):
@@ -67,7 +67,7 @@ def test_the_code_is_never_left_out(truth):
     assert kept == ["code", "network"]
 
 
-def test_a_code_that_needs_no_combiner_has_none(truth):
+def test_a_code_that_needs_no_stacker_has_none(truth):
     kept, combined, _ = _chosen(truth, code=_guess(truth, 0.2, 1))
     assert (kept, combined) == (["code"], False)
 

@@ -1,7 +1,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.recipe.fitting import fit_parts
+from rankae.recipe.fitting import fit_components
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, resolved
 from rankae.recipe.steps import Steps
@@ -13,7 +13,7 @@ def _fitted(rows, labels, **settings):
     own = resolved(
         RecipeSettings(network=0, ranker_cost=1.0, tuning=False, **settings), rows, labels, ridge=1.0, training=training
     )
-    return fit_parts(Task(rows, labels, own, training, Steps(None, {}, training.choices)))
+    return fit_components(Task(rows, labels, own, training, Steps(None, {}, training.choices)))
 
 
 def _problem(n=250, labels=60):
@@ -33,17 +33,17 @@ def test_what_is_known_of_a_held_out_row_is_not_owed_to_its_labels():
     after = _fitted(rows, sp.csr_matrix(other), **how)
     np.testing.assert_array_equal(after.held[:50], fold)
     own = before.candidates.shortlist.entries_of(np.arange(50))
-    np.testing.assert_allclose(after.candidates.said["code"][own], before.candidates.said["code"][own], atol=1e-4)
+    np.testing.assert_allclose(after.candidates.scores["code"][own], before.candidates.scores["code"][own], atol=1e-4)
     np.testing.assert_allclose(after.candidates.counts[own], before.candidates.counts[own])
     rest = np.setdiff1d(np.arange(250), fold)
     np.testing.assert_allclose(
         before.candidates.counts[own].reshape(50, 60)[0], told[rest].sum(0) * 250 / 200, rtol=1e-6
-    )  # as many as there would be among all rows, if they were like those that the parts have seen
+    )  # as many as there would be among all rows, if they were like those that the components have seen
 
 
 def test_the_model_counts_all_rows():
     rows, told = _problem()
-    parts = _fitted(rows, sp.csr_matrix(told)).parts
-    np.testing.assert_array_equal(parts.label_counts, told.sum(0))
-    candidates = parts.candidates(rows[:3])
+    stack = _fitted(rows, sp.csr_matrix(told)).stack
+    np.testing.assert_array_equal(stack.label_counts, told.sum(0))
+    candidates = stack.candidates(rows[:3])
     np.testing.assert_array_equal(candidates.counts, told.sum(0)[candidates.shortlist.columns])

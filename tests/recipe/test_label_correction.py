@@ -90,7 +90,7 @@ def test_rates_are_read_off_the_two_ends_of_the_scores():
     assert rates.wrong == pytest.approx(0.1, abs=0.03)
 
 
-def test_the_robust_decoder_is_a_regression_on_honest_codes_drawn_to_the_start():
+def test_the_robust_decoder_is_a_regression_on_leave_one_out_codes_drawn_to_the_start():
     rng = np.random.default_rng(0)
     codes, table = rng.standard_normal((300, 4)).astype(np.float32), rng.standard_normal((7, 4)).astype(np.float32)
     labels = sp.csr_matrix((rng.random((300, 7)) < 0.3).astype(np.float32))

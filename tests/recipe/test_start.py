@@ -42,7 +42,7 @@ def test_meanings_are_taken_where_they_help(topics):
     true = meaning(np.eye(TOPICS)[np.arange(WORDS) % TOPICS] * (np.arange(WORDS) >= SHARED)[:, None])
     found = chosen(labels, rows, [None, true])
     assert found.embeddings is true
-    assert found.said["word_vectors"].startswith("made up (precision ")
+    assert found.lines["word_vectors"].startswith("made up (precision ")
 
 
 def test_meanings_are_left_where_they_do_not(topics):
@@ -50,7 +50,7 @@ def test_meanings_are_left_where_they_do_not(topics):
     wrong = np.random.default_rng(1).normal(size=(WORDS, 1))
     found = chosen(labels, rows, [None, meaning(np.sign(wrong))])
     assert found.embeddings is None
-    assert found.said["word_vectors"].startswith("none (precision ")
+    assert found.lines["word_vectors"].startswith("none (precision ")
 
 
 def test_what_the_user_set_is_not_chosen(topics):
@@ -58,7 +58,7 @@ def test_what_the_user_set_is_not_chosen(topics):
     wrong = meaning(np.ones((WORDS, 1)))
     found = chosen(labels, rows, [wrong], ridge=7.0, noise_rounds=2)
     assert (found.ridge, found.noise_rounds, found.embeddings) == (7.0, 2, wrong)
-    assert found.said == {"word_vectors": "made up (as set)"}
+    assert found.lines == {"word_vectors": "made up (as set)"}
 
 
 def test_the_ridge_is_large_for_noise_and_small_for_signal():

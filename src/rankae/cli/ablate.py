@@ -1,4 +1,4 @@
-"""`rankae ablate`: Rank-AE without one of its parts, as in the paper's Figure 4."""
+"""`rankae ablate`: Rank-AE without one of its components, as in the paper's Figure 4."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ COMMANDS = {
     "shrink": ("rankae.cli.shrink:shrink", "Write a smaller copy of a model, and what that costs."),
     "compare": ("rankae.cli.compare:compare", "Compare methods on data sets, with times and seeds."),
     "noise": ("rankae.cli.noise:noise", "Compare methods on training labels that go missing or wrong."),
-    "ablate": ("rankae.cli.ablate:ablate", "Take Rank-AE apart: what does each part contribute?"),
+    "ablate": ("rankae.cli.ablate:ablate", "Take Rank-AE apart: what does each component contribute?"),
 }
 
 

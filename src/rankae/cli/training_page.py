@@ -66,7 +66,7 @@ def write_report(
     sections += [_curves(title, history) for title, history in histories.items()]
     if evidence := getattr(model, "evidence_", None):
         columns = [name for name in next(iter(evidence.values())) if all(name in own for own in evidence.values())]
-        sections.append(html_table(_figures("What held-out rows say of its parts", columns, evidence)))
+        sections.append(html_table(_figures("Its components on held-out rows", columns, evidence)))
     if examples:
         sections.append(_examples(examples))
     if facts["choices"]:

@@ -1,4 +1,4 @@
-"""The warm start as a part of the model: F(x) = x W with gates of 1, then D, tuned on honest codes.
+"""The warm start as a component of the model: F(x) = x W with gates of 1, then D, tuned on leave-one-out codes.
 
     score = D(z + R(z)),    z = F(x),    R a small ReLU layer that starts at 0
 
@@ -96,7 +96,7 @@ class ClosedForm:
 
     def tuned(
         self,
-        honest: np.ndarray,
+        loo_codes: np.ndarray,
         labels: sp.csr_matrix,
         *,
         check: np.ndarray | None = None,
@@ -104,28 +104,28 @@ class ClosedForm:
         hidden: int = 300,
         seed: int = 0,
     ) -> ClosedForm:
-        """Train D and R on honest codes; the untouched start is returned if no epoch ranks held-out rows better.
+        """Train D and R on leave-one-out codes; the untouched start is returned if no epoch ranks held-out rows better.
 
-        A step looks at the labels that the part proposes: all of them, or the common ones.
+        A step looks at the labels that the component proposes: all of them, or the common ones.
 
         check : places of the rows that are held out; by default an eighth.
         """
         if check is None:
-            order = np.random.default_rng(seed).permutation(len(honest))
-            check = order[: min(len(honest) // 8, _MOST_CHECKED)]
+            order = np.random.default_rng(seed).permutation(len(loo_codes))
+            check = order[: min(len(loo_codes) // 8, _MOST_CHECKED)]
         if len(check) == 0:
             return self
-        learn = np.setdiff1d(np.arange(len(honest)), check)
+        learn = np.setdiff1d(np.arange(len(loo_codes)), check)
         check = check[:_MOST_CHECKED]
-        best, merit = self, _merit(self, honest[check], labels[check])
-        for now in self._epochs(honest, labels, learn, epochs, hidden, seed):
-            if (found := _merit(now, honest[check], labels[check])) > merit:
+        best, merit = self, _merit(self, loo_codes[check], labels[check])
+        for now in self._epochs(loo_codes, labels, learn, epochs, hidden, seed):
+            if (found := _merit(now, loo_codes[check], labels[check])) > merit:
                 best, merit = now, found
         return best
 
     @staticmethod
     def tuned_alike(
-        parts: Sequence[ClosedForm],
+        components: Sequence[ClosedForm],
         codes: Sequence[np.ndarray],
         labels: sp.csr_matrix,
         folds: Sequence[np.ndarray],
@@ -136,50 +136,50 @@ class ClosedForm:
     ) -> Sequence[ClosedForm]:
         """Stack tuned without each fold, and at last one tuned on all rows.
 
-        All stop after the same epoch, the one that ranks held-out rows best over all folds: what the parts without a
-        fold say must be of the kind that the last one will say. To keep every epoch's D of every fold would take too
+        All stop after the same epoch, the one that ranks held-out rows best over all folds: scores without a fold
+        must be of the kind that the last component will give. To keep every epoch's D of every fold would take too
         much memory, so the descent is run again up to that epoch.
 
-        parts, codes : without each fold, and at last with all rows.
+        components, codes : without each fold, and at last with all rows.
         """
         merits = np.zeros(epochs + 1)
         every = np.arange(labels.shape[0])
         learnt = [np.setdiff1d(every, fold) for fold in folds] + [every]
         how = epochs, hidden, seed
-        for part, own, learn, fold in zip(parts, codes, learnt, folds, strict=False):
+        for component, own, learn, fold in zip(components, codes, learnt, folds, strict=False):
             asked = own[fold], labels[fold]
-            merits[0] += len(fold) * _merit(part, *asked)
-            for e, now in enumerate(part._epochs(own, labels, learn, *how), 1):
+            merits[0] += len(fold) * _merit(component, *asked)
+            for e, now in enumerate(component._epochs(own, labels, learn, *how), 1):
                 merits[e] += len(fold) * _merit(now, *asked)
         best = int(merits.argmax())
         if best == 0:
-            return parts
+            return components
         return [
-            next(islice(part._epochs(own, labels, learn, *how), best - 1, None))
-            for part, own, learn in zip(parts, codes, learnt, strict=True)
+            next(islice(component._epochs(own, labels, learn, *how), best - 1, None))
+            for component, own, learn in zip(components, codes, learnt, strict=True)
         ]
 
     def _epochs(
-        self, honest: np.ndarray, labels: sp.csr_matrix, learn: np.ndarray, epochs: int, hidden: int, seed: int
+        self, loo_codes: np.ndarray, labels: sp.csr_matrix, learn: np.ndarray, epochs: int, hidden: int, seed: int
     ) -> Iterator[ClosedForm]:
-        """The part after each epoch of tuning on the rows `learn` (places)."""
+        """The component after each epoch of tuning on the rows `learn` (places)."""
         rng = np.random.default_rng(seed)
         columns = np.arange(labels.shape[1]) if self.common is None else self.common
-        model = _TunedDecoder(self, columns, hidden, float(np.linalg.norm(honest, axis=1).mean()), seed)
+        model = _TunedDecoder(self, columns, hidden, float(np.linalg.norm(loo_codes, axis=1).mean()), seed)
         optimizer = model.optimizer()
         rates = [group["lr"] for group in optimizer.param_groups]
         batch = 256
         step, steps = 0, epochs * -(-len(learn) // batch)
-        codes, seen = torch.from_numpy(honest), labels[:, columns]
-        for _ in track(range(epochs), "tuning the decoder on honest codes"):
-            for part in np.array_split(rng.permutation(learn), -(-len(learn) // batch)):
+        codes, seen = torch.from_numpy(loo_codes), labels[:, columns]
+        for _ in track(range(epochs), "tuning the decoder on leave-one-out codes"):
+            for places in np.array_split(rng.permutation(learn), -(-len(learn) // batch)):
                 for group, rate in zip(optimizer.param_groups, rates, strict=True):
                     group["lr"] = rate * learning_rate_factor(step, steps, warmup=0.1)
                 optimizer.zero_grad()
-                smooth_ranking_loss(model(codes[part]), torch.from_numpy(seen[part].toarray())).backward()
+                smooth_ranking_loss(model(codes[places]), torch.from_numpy(seen[places].toarray())).backward()
                 optimizer.step()
                 step += 1
-            yield model.part(self)
+            yield model.component(self)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays = {"word_table": self.word_table, "label_table": self.label_table, "bias": self.bias}
@@ -224,7 +224,7 @@ class _TunedDecoder(nn.Module):
         hidden = hidden * (2 * torch.from_numpy(kept))
         return torch.addmm(self.bias, z + hidden @ self.U.T, self.table.T)
 
-    def part(self, start: ClosedForm) -> ClosedForm:
+    def component(self, start: ClosedForm) -> ClosedForm:
         arrays = {name: value.detach().numpy().copy() for name, value in self.named_parameters()}
         residual = {"in": arrays["W"], "in_bias": arrays["b"], "out": arrays["U"]}
         scale = np.float32(1 / _TEMPERATURE)
@@ -233,5 +233,5 @@ class _TunedDecoder(nn.Module):
         return ClosedForm(start.word_table, table, bias, residual, start.common)
 
 
-def _merit(part: ClosedForm, codes: np.ndarray, labels: sp.csr_matrix) -> float:
-    return sum(precisions(part.predict_codes(codes).propose(5), labels).values())
+def _merit(component: ClosedForm, codes: np.ndarray, labels: sp.csr_matrix) -> float:
+    return sum(precisions(component.predict_codes(codes).propose(5), labels).values())

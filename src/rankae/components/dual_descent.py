@@ -2,7 +2,7 @@
 
 A label's weights are w = sum of alpha_i y_i x_i over its rows. A visit to row i moves alpha_i to where the dual is
 highest, which costs the words of that row. Rows can be held out in folds: a label is then solved without each fold in
-turn, to hear what it says of rows that it has not seen, and at last with all of them, from where it stood.
+turn, for its scores of rows that it has not seen, and at last with all of them, from where it stood.
 
 Which rows are negatives of a label may itself be owed to the labels of held-out rows: near a row that carries it, a
 label is proposed more often. So an entry says of each fold whether it would be there if the fold were not.
@@ -95,8 +95,8 @@ def _set_start(w, bias, old_words, old_weights, rows, alpha, row_starts, words):
 
 @njit(cache=True, nogil=True)
 def _solve_without_folds(folds, fold, uses, rows, signs, row_starts, words, weights, lengths, w, cost, passes,
-                         tolerance, bias, old_words, old_weights, alpha, order, honest, state):  # fmt: skip
-    """Solve without each fold in turn, and note what is then said of its rows; a fold without a row costs nothing."""
+                         tolerance, bias, old_words, old_weights, alpha, order, out_of_fold, state):  # fmt: skip
+    """Solve without each fold in turn, and note the scores of its rows; a fold without a row costs nothing."""
     solved = False
     for f in range(folds):
         kept, held = 0, 0
@@ -115,7 +115,7 @@ def _solve_without_folds(folds, fold, uses, rows, signs, row_starts, words, weig
         for i in range(len(rows)):
             if fold[rows[i]] == f:
                 start, stop = row_starts[rows[i]], row_starts[rows[i] + 1]
-                honest[i] = _dot(w, words[start:stop], weights[start:stop]) + w[-1]
+                out_of_fold[i] = _dot(w, words[start:stop], weights[start:stop]) + w[-1]
 
 
 @njit(cache=True, nogil=True)
@@ -136,8 +136,8 @@ def _used_with_all(uses, rows, signs, row_starts, words, weights, w, alpha, orde
 
 @njit(cache=True, nogil=True)
 def solve_labels(first, last, starts, rows, signs, uses, row_starts, words, weights, lengths, w, cost, passes,
-                 tolerance, least, old_starts, old_words, old_weights, counts, biases, folds, fold, honest, last_passes,
-                 seed):  # fmt: skip
+                 tolerance, least, old_starts, old_words, old_weights, counts, biases, folds, fold, out_of_fold,
+                 last_passes, seed):  # fmt: skip
     """Solve the labels first:last; returns the words and weights of their vectors, one after the other.
 
     Weights start from, and are drawn to, the old ones: those are 0 when there is nothing to go on from. `last_passes`
@@ -156,7 +156,7 @@ def solve_labels(first, last, starts, rows, signs, uses, row_starts, words, weig
         own_uses = uses[begin:end]
         _solve_without_folds(folds, fold, own_uses, own_rows, own_signs, row_starts, words, weights, lengths, w, cost,
                              passes, tolerance, biases[label], own_words, own_weights, alpha, order,
-                             honest[begin:end], state)  # fmt: skip
+                             out_of_fold[begin:end], state)  # fmt: skip
         kept = _used_with_all(own_uses, own_rows, own_signs, row_starts, words, weights, w, alpha, order)
         _solve(order, kept, own_rows, own_signs, row_starts, words, weights, lengths, w, cost, last_passes,
                tolerance, alpha, state)  # fmt: skip

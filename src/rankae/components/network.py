@@ -1,4 +1,4 @@
-"""The network as a part of the model: dual attention over words, a wide ReLU code, D, trained end to end.
+"""The network as a component of the model: dual attention over words, a wide ReLU code, D, trained end to end.
 
     x_h = relu(pool(V' * A) + b)        y' = D x_h
 
@@ -77,7 +77,7 @@ class WordsNetwork(nn.Module):
 
     @torch.no_grad()
     def initialise(self, seed: int, embeddings: WordEmbeddings | None = None) -> None:
-        """Draw every parameter; words that have a meaning, such as GloVe's, start from a random map of it."""
+        """Draw every parameter; words that have an embedding, such as GloVe's, start from a random map of it."""
         generator = torch.Generator().manual_seed(seed)
         C = self.word_vectors.shape[1]
         for parameter, deviation in [
@@ -156,14 +156,14 @@ class NetworkComponent:
 
                 _train(network, rows, labels, settings, seed + 1000 * member, progress.advance, note)
                 networks.append(network.eval())
-        part = cls(networks, settings)
-        part.history = history
-        return part
+        component = cls(networks, settings)
+        component.history = history
+        return component
 
     def trained_further(
         self, rows: sp.csr_matrix, labels: sp.csr_matrix, settings: WordsNetworkSettings, seed: int = 0
     ) -> NetworkComponent:
-        """The same networks after some more epochs on these rows; this part stays as it is."""
+        """The same networks after some more epochs on these rows; this component stays as it is."""
         members = [copy.deepcopy(member) for member in self.members]
         for i, member in enumerate(members):
             _train(member, rows, labels, settings, seed + 1000 * i, lambda *_, **__: None, lambda _: None)

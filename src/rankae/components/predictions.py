@@ -1,4 +1,4 @@
-"""What a part of the model says about a block of rows: which labels it proposes, and its score for any label."""
+"""What a component predicts for a block of rows: which labels it proposes, and its score for any label."""
 
 from __future__ import annotations
 

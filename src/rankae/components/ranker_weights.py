@@ -104,7 +104,7 @@ def _product_by_search(own, weights, start, stop, own_start, words, values, firs
 
 
 @njit(cache=True, nogil=True)
-def _judge(
+def _score_rows(
     first, last, entries, columns, row_starts, words, values,
     starts, weights, scales, biases, own, own_starts, place, bits, before, vocabulary, out,
 ):  # fmt: skip
@@ -151,11 +151,11 @@ def _product_with_spread(spread, words, values):
 
 
 @njit(cache=True, nogil=True)
-def _judge_labels(
+def _score_labels(
     first, last, label_starts, places, rows, row_starts, words, values,
     starts, weights, scales, biases, own, own_starts, place, bits, vocabulary, out,
 ):  # fmt: skip
-    """`_judge`, but label by label; `places` are those of the entries of each label, `rows` the rows of all entries."""
+    """`_score_rows`, label by label; `places` are those of the entries of each label, `rows` the rows of all."""
     spread, its_words = np.zeros(vocabulary, np.float32), np.empty(vocabulary, np.int32)
     for label in range(first, last):
         if label_starts[label] == label_starts[label + 1]:
@@ -218,12 +218,12 @@ class RankerWeights:
         tokens = rows.indptr, rows.indices, rows.data
         if rows.shape[0] < _MANY_ROWS:
             asked = shortlist.starts, shortlist.columns, *tokens
-            across_threads(_judge, *asked, *vectors, self.before, self.vocabulary, out)
+            across_threads(_score_rows, *asked, *vectors, self.before, self.vocabulary, out)
         else:
             starts, places = _by_label(shortlist.columns, len(self.biases))
             if self.vocabulary <= 2**16:  # labels read rows from memory: fewer bytes of them take less time
                 tokens = rows.indptr, rows.indices.astype(np.uint16), rows.data
-            across_threads(_judge_labels, starts, places, shortlist.rows, *tokens, *vectors, self.vocabulary, out)
+            across_threads(_score_labels, starts, places, shortlist.rows, *tokens, *vectors, self.vocabulary, out)
         return out
 
     def shrunk(self, precision: str) -> RankerWeights:
@@ -266,10 +266,10 @@ class RankerWeights:
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         arrays = dict(arrays)
         weights = RaggedTable(arrays.pop("starts"), arrays.pop("weights"), arrays.pop("scales"))
-        part = cls(vocabulary=settings["vocabulary"], weights=weights, **arrays)
-        if not part._holds_together():
+        component = cls(vocabulary=settings["vocabulary"], weights=weights, **arrays)
+        if not component._holds_together():
             raise ModelFileError("the model's rankers contradict themselves; shrink or train it again")
-        return part
+        return component
 
     def _holds_together(self) -> bool:
         """Whether every place that a loop reads is within its array, whoever wrote the file."""

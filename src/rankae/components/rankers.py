@@ -48,7 +48,7 @@ class Rankers:
         seed: int = 0,
         start: Rankers | None = None,
     ) -> tuple[Self, sp.csr_matrix]:
-        """Learn each label from the rows that carry it and the rows whose (honest) shortlist names it.
+        """Learn each label from the rows that carry it and the rows whose out-of-fold shortlist names it.
 
         Parameters
         ----------
@@ -61,8 +61,8 @@ class Rankers:
 
         Returns
         -------
-        the rankers, trained on all rows, and what rankers that had not seen its fold say of each held-out row: its
-        listed and carried labels, as a sparse rows x labels matrix.
+        the rankers, trained on all rows, and for each held-out row the scores of rankers trained without its fold: of
+        its listed and carried labels, as a sparse rows x labels matrix.
         """
         sides, signs, uses = _sides(labels, shortlist, without)
         starts = sides.indptr.astype(np.int64)
@@ -72,11 +72,11 @@ class Rankers:
         old = nothing if start is None else start.weights
         biases = np.zeros(labels.shape[1], np.float32) if start is None else start.biases.copy()
         fold = np.full(rows.shape[0], -1, np.int8) if fold is None else fold.astype(np.int8)
-        honest = np.zeros(len(signs) if fold.max(initial=-1) >= 0 else 0, np.float32)
+        out_of_fold = np.zeros(len(signs) if fold.max(initial=-1) >= 0 else 0, np.float32)
         data = starts, sides.indices, signs, uses, rows.indptr.astype(np.int64), rows.indices, rows.data, lengths
         limits = np.float32(cost), passes, np.float32(tolerance), np.float32(least)
         before = old.indptr.astype(np.int64), old.indices.astype(np.int32, copy=False), old.data
-        held = int(fold.max(initial=-1)) + 1, fold, honest, passes if last_passes is None else last_passes
+        held = int(fold.max(initial=-1)) + 1, fold, out_of_fold, passes if last_passes is None else last_passes
 
         def solve_span(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
             w = np.zeros(rows.shape[1] + 1, np.float32)
@@ -84,10 +84,10 @@ class Rankers:
 
         with ThreadPoolExecutor(torch.get_num_threads()) as pool:
             found = list(pool.map(solve_span, _spans(starts)))
-        words, weights = (np.concatenate(part) for part in zip(*found, strict=True))
+        words, weights = (np.concatenate(own) for own in zip(*found, strict=True))
         ends = np.concatenate([[0], np.cumsum(counts)])
         rankers = cls(sp.csr_matrix((weights, words, ends), shape=(labels.shape[1], rows.shape[1])), biases)
-        return rankers, _of_held_out_rows(honest, sides, fold)
+        return rankers, _of_held_out_rows(out_of_fold, sides, fold)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -138,16 +138,16 @@ def _sides(
     return sides, np.where(positive, np.float32(1), np.float32(-1)), np.where(everywhere, 255, bits).astype(np.uint8)
 
 
-def _of_held_out_rows(honest: np.ndarray, sides: sp.csc_matrix, fold: np.ndarray) -> sp.csr_matrix:
+def _of_held_out_rows(out_of_fold: np.ndarray, sides: sp.csc_matrix, fold: np.ndarray) -> sp.csr_matrix:
     kept = fold[sides.indices] >= 0
     if not kept.any():
         return sp.csr_matrix(sides.shape, dtype=np.float32)
     ends = np.concatenate([[0], np.cumsum(kept)])[sides.indptr]
-    return sp.csc_matrix((honest[kept], sides.indices[kept], ends), shape=sides.shape).tocsr()
+    return sp.csc_matrix((out_of_fold[kept], sides.indices[kept], ends), shape=sides.shape).tocsr()
 
 
-def _spans(starts: np.ndarray, parts: int = 64) -> list[tuple[int, int]]:
+def _spans(starts: np.ndarray, runs: int = 64) -> list[tuple[int, int]]:
     """Runs of labels that hold about as many rows each; more runs than threads, so that none waits for long."""
-    cuts = np.searchsorted(starts, np.linspace(0, starts[-1], parts + 1)[1:-1])
+    cuts = np.searchsorted(starts, np.linspace(0, starts[-1], runs + 1)[1:-1])
     cuts = np.unique(np.concatenate([[0], cuts, [len(starts) - 1]]))
     return [(int(a), int(b)) for a, b in itertools.pairwise(cuts)]

@@ -1,8 +1,8 @@
-"""The default model: parts that propose labels and give candidates, and the stacker that has the last word.
+"""The default model: components that propose and score labels, and the stacker that joins their scores.
 
 shortlist   the labels that the code, the network and the neighbours rank highest
-candidates    what each part, and each label's ranker, says of every shortlisted label
-score       what the stacker makes of the candidates
+candidates  every component's score of every shortlisted label
+score       the stacker's, from those of the components
 """
 
 from __future__ import annotations
@@ -30,20 +30,22 @@ from rankae.numerics.threads import each_on_one_thread, even_blocks
 # Rows that are read at a time: bounds the memory of codes and shortlists.
 _BLOCK = 8192
 _MANY = 256  # rows that are shared out among threads as blocks; fewer share out every step, and one row none
-_PARTS: dict[str, Any] = {part.name: part for part in (ClosedForm, NetworkComponent, Neighbours, Rankers)}
+COMPONENTS: dict[str, Any] = {
+    component.name: component for component in (ClosedForm, NetworkComponent, Neighbours, Rankers)
+}
 
 
 @dataclass
 class ScoredShortlist:
-    """A shortlist and what each part says of its entries; `proposals` keeps who named which label.
+    """A shortlist and every component's scores of its entries; `proposals` keeps which component named which label.
 
-    counts : of each entry, how many training rows carry the label, as far as those know who gave the candidates.
+    counts : of each entry, how many training rows carry the label, as far as those know who gave the scores.
     closest : of each entry, the cosine of the nearest training row that carries the label; 0 if nobody looked.
     nearest : of each row, the cosine of the nearest training row.
     """
 
     shortlist: Shortlist
-    said: dict[str, np.ndarray]
+    scores: dict[str, np.ndarray]
     counts: np.ndarray
     closest: np.ndarray
     nearest: np.ndarray
@@ -51,31 +53,31 @@ class ScoredShortlist:
 
     def evidence(self) -> np.ndarray:
         """What the stacker reads."""
-        return evidence(self.shortlist, list(self.said.values()), self.closest, self.counts, self.nearest)
+        return evidence(self.shortlist, list(self.scores.values()), self.closest, self.counts, self.nearest)
 
     @classmethod
     def stacked(cls, found: list[ScoredShortlist]) -> ScoredShortlist:
         """The rows of several, one after the other."""
         first = found[0]
-        said = {name: np.concatenate([o.said[name] for o in found]) for name in first.said}
+        scores = {name: np.concatenate([o.scores[name] for o in found]) for name in first.scores}
         proposals = {name: np.concatenate([o.proposals[name] for o in found]) for name in first.proposals}
         counts, closest, nearest = (
             np.concatenate([getattr(o, name) for o in found]) for name in ("counts", "closest", "nearest")
         )
-        return cls(Shortlist.stacked([o.shortlist for o in found]), said, counts, closest, nearest, proposals)
+        return cls(Shortlist.stacked([o.shortlist for o in found]), scores, counts, closest, nearest, proposals)
 
-    def of(self, parts: list[str], labels: int) -> ScoredShortlist:
-        """What would be known if only these parts had been asked."""
-        proposers = [name for name in parts if name in self.proposals]
+    def of(self, components: list[str], labels: int) -> ScoredShortlist:
+        """What would be known with these components alone."""
+        proposers = [name for name in components if name in self.proposals]
         shortlist = Shortlist.union([self.proposals[name] for name in proposers])
 
         def of_those(values: np.ndarray) -> np.ndarray:
             return shortlist.values_of(self.shortlist.matrix(values, labels))
 
-        looked = np.float32("neighbours" in parts)
-        said = {name: of_those(self.said[name]) for name in parts}
+        looked = np.float32("neighbours" in components)
+        scores = {name: of_those(self.scores[name]) for name in components}
         closest, nearest = looked * of_those(self.closest), looked * self.nearest
-        return ScoredShortlist(shortlist, said, of_those(self.counts), closest, nearest)
+        return ScoredShortlist(shortlist, scores, of_those(self.counts), closest, nearest)
 
 
 def closeness(votes: Predictions | None, shortlist: Shortlist) -> tuple[np.ndarray, np.ndarray]:
@@ -87,7 +89,7 @@ def closeness(votes: Predictions | None, shortlist: Shortlist) -> tuple[np.ndarr
 
 @dataclass
 class Stack:
-    """The trained parts, in the order in which they are asked."""
+    """The trained components, in the order in which they are asked."""
 
     code: ClosedForm
     label_counts: np.ndarray
@@ -100,7 +102,7 @@ class Stack:
     _prepared: tuple[Rankers, RankerWeights] | None = field(default=None, init=False, repr=False, compare=False)
 
     def only(self, names: list[str]) -> Stack:
-        """These parts, without a stacker."""
+        """These components, without a stacker."""
         return Stack(
             self.code,
             self.label_counts,
@@ -111,19 +113,23 @@ class Stack:
         )
 
     def predictions(self, rows: sp.csr_matrix) -> dict[str, Predictions]:
-        """What the parts that can propose labels say of some rows."""
+        """The predictions of the components that propose labels."""
         found: dict[str, Predictions] = {"code": self._read_code(rows)}
-        return found | {part.name: part.predict(rows) for part in (self.network, self.neighbours) if part is not None}
+        return found | {
+            component.name: component.predict(rows)
+            for component in (self.network, self.neighbours)
+            if component is not None
+        }
 
     def candidates(self, rows: sp.csr_matrix) -> ScoredShortlist:
         predictions = self.predictions(rows)
         proposals = {name: predicted.propose(self.proposed) for name, predicted in predictions.items()}
         shortlist = Shortlist.union(list(proposals.values()))
-        said = {name: predicted.scores(shortlist) for name, predicted in predictions.items()}
+        scores = {name: predicted.scores(shortlist) for name, predicted in predictions.items()}
         if self.rankers is not None:
-            said["rankers"] = self._ranker_weights(self.rankers).scores(rows, shortlist)
+            scores["rankers"] = self._ranker_weights(self.rankers).scores(rows, shortlist)
         near = closeness(predictions.get("neighbours"), shortlist)
-        return ScoredShortlist(shortlist, said, self.label_counts[shortlist.columns], *near, proposals)
+        return ScoredShortlist(shortlist, scores, self.label_counts[shortlist.columns], *near, proposals)
 
     def top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k best labels of each row. Labels beyond the shortlist follow in the order of the code's scores."""
@@ -143,9 +149,9 @@ class Stack:
         if self.stacker is None:
             return self._ranked_by_code(rows, k)
         candidates = self.candidates(rows)
-        said = list(candidates.said.values())
-        scores = self.stacker.judge(
-            candidates.shortlist, said, candidates.closest, candidates.counts, candidates.nearest
+        own = list(candidates.scores.values())
+        scores = self.stacker.score_shortlist(
+            candidates.shortlist, own, candidates.closest, candidates.counts, candidates.nearest
         )
         columns, best = candidates.shortlist.best(scores, k)
         if k > np.diff(candidates.shortlist.starts).min(initial=k):
@@ -198,12 +204,12 @@ class Stack:
         )
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        settings: dict[str, Any] = {"proposed": self.proposed, "parts": {}}
+        settings: dict[str, Any] = {"proposed": self.proposed, "components": {}}
         arrays = {"label_counts": self.label_counts}
-        for part in (self.code, self.network, self.neighbours, self.rankers):
-            if part is not None:
-                settings["parts"][part.name], own = part.state()
-                arrays |= {f"{part.name}.{name}": value for name, value in own.items()}
+        for component in (self.code, self.network, self.neighbours, self.rankers):
+            if component is not None:
+                settings["components"][component.name], own = component.state()
+                arrays |= {f"{component.name}.{name}": value for name, value in own.items()}
         if self.stacker is not None:
             arrays |= {f"stacker.{name}": value for name, value in self.stacker.weights.items()}
         if self.index is not None:
@@ -215,15 +221,18 @@ class Stack:
         def own(name: str) -> dict[str, np.ndarray]:
             return unpacked({n.removeprefix(f"{name}."): v for n, v in arrays.items() if n.startswith(f"{name}.")})
 
-        parts = {name: _kind(name, said).from_state(said, own(name)) for name, said in settings["parts"].items()}
+        saved = settings["components"] if "components" in settings else settings["parts"]  # its name in format 1
+        components = {name: _kind(name, of_it).from_state(of_it, own(name)) for name, of_it in saved.items()}
         of_stacker = own("stacker") or own("combiner")  # its name in models of format 1
         stacker = Stacker(of_stacker) if of_stacker else None
-        index, code = own("index"), parts["code"]
-        known = {code.shape} | {part.shape for name, part in parts.items() if name in ("neighbours", "rankers")}
+        index, code = own("index"), components["code"]
+        known = {code.shape} | {
+            component.shape for name, component in components.items() if name in ("neighbours", "rankers")
+        }
         if known != {(len(code.word_table), len(arrays["label_counts"]))}:
-            raise ModelFileError("the model's parts know different words or labels; train it again")
+            raise ModelFileError("the model's components know different words or labels; train it again")
         return cls(
-            **parts,
+            **components,
             label_counts=arrays["label_counts"],
             proposed=settings["proposed"],
             stacker=stacker,
@@ -232,8 +241,8 @@ class Stack:
 
 
 def _kind(name: str, settings: dict[str, Any]) -> Any:
-    """The class that a part was saved from: shrunk rankers are kept as prediction reads them."""
-    return RankerWeights if name == "rankers" and "vocabulary" in settings else _PARTS[name]
+    """The class that a component was saved from: shrunk rankers are kept as prediction reads them."""
+    return RankerWeights if name == "rankers" and "vocabulary" in settings else COMPONENTS[name]
 
 
 def _fill(columns: np.ndarray, best: np.ndarray, more: np.ndarray, more_scores: np.ndarray) -> None:

@@ -1,9 +1,9 @@
-"""The last word: one score for each shortlisted label, from what every part says of it and how frequent it is.
+"""The stacker: one score for each shortlisted label, from every component's score and the label's frequency.
 
 A ranker of a rare label has seen few rows and is over-confident; a code has no room for it; neighbours may know it.
 What each scores is worth therefore depends on the others and on the label's frequency, so it is learnt: a linear map
-plus a small ReLU layer, trained by binary cross entropy on rows that the parts have not seen. The labels most likely to
-be right are the best answer at every k, so what is learnt is how likely each one is; the score is its logit.
+plus a small ReLU layer, trained by binary cross entropy on rows that the components have not seen. The labels most
+likely to be right are the best answer at every k, so what is learnt is how likely each one is; the score is its logit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rankae.numerics.threads import across_threads
 from rankae.paper.schedule import learning_rate_factor
 
 _LEAST_DEVIATION = np.float32(1e-4)  # what varied less in training must not rule rows where it does
-_MOST_EVIDENCE = 12  # of four parts there are 11 pieces; with a fixed number, one pass over the hidden layer takes all
+_MOST_EVIDENCE = 12  # four components give 11 columns; with a fixed number, one pass takes all
 
 
 def evidence(
@@ -113,7 +113,7 @@ class Stacker:
 
         with ThreadPoolExecutor(torch.get_num_threads()) as pool:
             learnt = list(pool.map(learn, range(members)))
-        B, b, c, a = (np.concatenate(part, axis=-1) for part in zip(*learnt, strict=True))
+        B, b, c, a = (np.concatenate(own, axis=-1) for own in zip(*learnt, strict=True))
         linear = a.reshape(members, -1).mean(0)
         weights = {"mean": mean, "deviation": deviation, "a": linear[:-1], "d": linear[-1], "B": B.T, "b": b}
         weights["c"] = c / members
@@ -127,7 +127,7 @@ class Stacker:
         np.maximum(hidden, 0, out=hidden)
         return u @ w["a"] + hidden @ w["c"] + w["d"]
 
-    def judge(
+    def score_shortlist(
         self,
         shortlist: Shortlist,
         candidates: list[np.ndarray],
@@ -139,7 +139,7 @@ class Stacker:
         out = np.empty(len(shortlist.columns), dtype=np.float32)
         frequency = np.log1p(counts, dtype=np.float32)
         asked = shortlist.starts, np.stack(candidates), closest, frequency, nearest
-        across_threads(_judge, *asked, *self._own, out)
+        across_threads(_score_rows, *asked, *self._own, out)
         return out
 
 
@@ -163,18 +163,18 @@ def _score(u, a, B, b, c, d):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _judge(first, last, starts, said, closest, frequency, nearest, mean, units, a, B, b, c, d, out):
-    parts = len(said)
-    best, u = np.empty(parts, np.float32), np.zeros(len(B), B.dtype)
+def _score_rows(first, last, starts, scores, closest, frequency, nearest, mean, units, a, B, b, c, d, out):
+    components = len(scores)
+    best, u = np.empty(components, np.float32), np.zeros(len(B), B.dtype)
     for i in range(first, last):
-        for p in range(parts):
+        for p in range(components):
             best[p] = -np.inf
             for t in range(starts[i], starts[i + 1]):
-                best[p] = max(best[p], said[p, t])
+                best[p] = max(best[p], scores[p, t])
         for t in range(starts[i], starts[i + 1]):
-            for p in range(parts):
-                u[2 * p], u[2 * p + 1] = said[p, t], said[p, t] - best[p]
-            u[2 * parts], u[2 * parts + 1], u[2 * parts + 2] = frequency[t], nearest[i], closest[t]
+            for p in range(components):
+                u[2 * p], u[2 * p + 1] = scores[p, t], scores[p, t] - best[p]
+            u[2 * components], u[2 * components + 1], u[2 * components + 2] = frequency[t], nearest[i], closest[t]
             for f in range(len(a)):
                 u[f] = (u[f] - mean[f]) * units[f]
             out[t] = _score(u, a, B, b, c, d)

@@ -1,11 +1,11 @@
-"""Going on with new rows: every part moves as little as the new rows ask for.
+"""Going on with new rows: every component moves as little as the new rows ask for.
 
-    code        W + (X'X + lambda I)^-1 X'(Z - X W): ridge regression that is drawn to the old solution, not to 0
+    code        W + (X'X + ridge I)^-1 X'(Z - X W): ridge regression that is drawn to the old solution, not to 0
     rankers     the SVM of each label that the new rows name, with its weights drawn to the old ones
     neighbours  the new rows can vote
     network     some more epochs, on the new rows alone
 
-What the stacker learnt about the parts stays.
+The stacker stays as it is.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _RIDGE = 1.0
 _EPOCHS = 3
 
 
-def updated(parts: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int = 0) -> Stack:
-    """The parts after they have seen some more rows."""
+def updated(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int = 0) -> Stack:
+    """The stack after it has seen some more rows."""
     return replace(
-        parts,
-        code=_updated_code(parts.code, rows, labels, seed),
-        network=None if parts.network is None else _updated_network(parts.network, rows, labels, seed),
-        neighbours=None if parts.neighbours is None else parts.neighbours.updated(rows, labels),
-        rankers=None if parts.rankers is None else parts.rankers.updated(rows, labels, _named(parts, rows), seed=seed),
-        label_counts=parts.label_counts + np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32),
+        stack,
+        code=_updated_code(stack.code, rows, labels, seed),
+        network=None if stack.network is None else _updated_network(stack.network, rows, labels, seed),
+        neighbours=None if stack.neighbours is None else stack.neighbours.updated(rows, labels),
+        rankers=None if stack.rankers is None else stack.rankers.updated(rows, labels, _named(stack, rows), seed=seed),
+        label_counts=stack.label_counts + np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32),
     )
 
 
-def _named(parts: Stack, rows: sp.csr_matrix):
-    return parts.candidates(rows).shortlist
+def _named(stack: Stack, rows: sp.csr_matrix):
+    return stack.candidates(rows).shortlist
 
 
 def _updated_code(code: ClosedForm, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int) -> ClosedForm:
@@ -49,7 +49,9 @@ def _updated_code(code: ClosedForm, rows: sp.csr_matrix, labels: sp.csr_matrix, 
     return ClosedForm(code.word_table + change, code.label_table, code.bias, code.residual, code.common)
 
 
-def _updated_network(part: NetworkComponent, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int) -> NetworkComponent:
+def _updated_network(
+    component: NetworkComponent, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int
+) -> NetworkComponent:
     # A tenth of the learning rate of a new network: it is to be corrected, not trained anew.
-    gentle = replace(part.settings, epochs=_EPOCHS, learning_rate=part.settings.learning_rate / 10)
-    return part.trained_further(rows, labels, gentle, seed)
+    gentle = replace(component.settings, epochs=_EPOCHS, learning_rate=component.settings.learning_rate / 10)
+    return component.trained_further(rows, labels, gentle, seed)

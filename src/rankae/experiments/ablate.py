@@ -1,4 +1,4 @@
-"""Figure 4 of the paper, and the same for the default recipe: what is lost when a part is switched off?"""
+"""Figure 4 of the paper, and the same for the default recipe: what is lost when a component is switched off?"""
 
 from __future__ import annotations
 

@@ -51,8 +51,8 @@ def terminal_text(explanation: Explanation, label: int = 0) -> Text:
         if share == 0:
             text.append(piece)
             continue
-        red, green, blue = (int(part) for part in (RISES if share > 0 else FALLS).split(","))
-        mixed = [round(255 + abs(share) * (part - 255)) for part in (red, green, blue)]
+        red, green, blue = (int(level) for level in (RISES if share > 0 else FALLS).split(","))
+        mixed = [round(255 + abs(share) * (level - 255)) for level in (red, green, blue)]
         ink = "white" if abs(share) > 0.5 else "black"
         underline = " underline" if share < 0 else ""
         text.append(piece, style=f"{ink} on rgb({mixed[0]},{mixed[1]},{mixed[2]}){underline}")

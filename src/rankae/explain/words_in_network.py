@@ -1,4 +1,4 @@
-"""What can be read off Rank-AE's own parts: attention of words, and scores that are sums over words.
+"""What can be read off Rank-AE's own components: attention of words, and scores that are sums over words.
 
 score = D (FC (sum_j M_j)) + bias,   M_j = V'_j * A_j     with linear D and one layer FC: a sum over words j
 """
@@ -110,10 +110,10 @@ def _tokens(model: LabelRanker, document: Document) -> Tokens:
     assert model.text_ is not None  # it has read the text
     sources: defaultdict[str, list[int]] = defaultdict(list)
     for i, word in enumerate(document.words):
-        for said in {word, *(pieces([word]) if model.text_.pieces else ())}:
-            sources[said].append(i)
+        for spelling in {word, *(pieces([word]) if model.text_.pieces else ())}:
+            sources[spelling].append(i)
     spelled = model.text_.spelled()
-    words = [sorted({i for said in spelled[column].split(" ") for i in sources[said]}) for column in columns]
+    words = [sorted({i for spelling in spelled[column].split(" ") for i in sources[spelling]}) for column in columns]
     return Tokens(columns, weights, words)
 
 

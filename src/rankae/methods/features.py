@@ -1,4 +1,4 @@
-"""What RankAE makes of rows before it learns from them: words, what they mean, and the scale of dense features.
+"""What RankAE makes of rows before it learns from them: words, word embeddings, and the scale of dense features.
 
 What the user left open is chosen by evidence; a line in `choices_` says what and why.
 """
@@ -65,8 +65,8 @@ class ChosenFeatures(LabelRanker):
             if not isinstance(rows, list) and rows.shape[0] == targets.matrix.shape[0]:
                 asked = False if self.scale is None and self._effort == "none" else self.scale
                 with limited_to(self.threads):
-                    self.scaling_, said = choose_scaling(rows, targets.matrix, asked, self._seed)
-                self.choices_ |= said
+                    self.scaling_, lines = choose_scaling(rows, targets.matrix, asked, self._seed)
+                self.choices_ |= lines
             return rows if self.scaling_ is None else self.scaling_(rows)
         if self.scale:
             raise RankaeError(f"scale={self.scale} is for dense features, and texts have sparse ones; leave it out")
@@ -80,8 +80,8 @@ class ChosenFeatures(LabelRanker):
             texts, labels = self._trusted_given
             trusted = texts, labels_among(labels, targets.classes, pass_over=True)
         with limited_to(self.threads):
-            self.text_, rows, said = choose_text(X, targets.matrix, self._text_candidates(), self._seed, trusted)
-        self.choices_ |= said
+            self.text_, rows, lines = choose_text(X, targets.matrix, self._text_candidates(), self._seed, trusted)
+        self.choices_ |= lines
         self.n_features_in_ = rows.shape[1]
         return rows
 
@@ -142,8 +142,8 @@ class ChosenFeatures(LabelRanker):
     def _candidate_embeddings(self, words: Sequence[str] | None, rows: sp.csr_matrix) -> list[WordEmbeddings | None]:
         """What the recipe may take for the embeddings of words: what the user set, or nothing and what there is.
 
-        What the rows themselves tell is trusted rows' to judge: leave-one-out scores overrate it, for the row that is
-        left out has had its say.
+        Only trusted rows decide on embeddings of the rows themselves: leave-one-out scores overrate them, for the row
+        that is left out has taken part in them.
         """
         if self._asked_for(_NONE):
             return [None]

@@ -42,7 +42,7 @@ class RankAE(ChosenFeatures):
 
     Parameters
     ----------
-    preset : "default" (our recipe), "fast" (the same, without the slow parts), "paper" (the paper's model and no
+    preset : "default" (our recipe), "fast" (the same, without the slow components), "paper" (the paper's model and no
         more), or a JSON file of parameters.
     code_size : h, the size of the code that features and labels share.
     word_size : C, the size of a word vector.
@@ -63,13 +63,13 @@ class RankAE(ChosenFeatures):
     scale : of dense features; "centre" for a mean of 0, "standard" for a deviation of 1 as well, False for neither; by
         default what leave-one-out scores favour.
     validation : share of rows held out to keep the best epoch (preset "paper").
-    checkpoint : folder in which training notes its progress: every epoch of the preset "paper", every part of the
+    checkpoint : folder in which training notes its progress: every epoch of the preset "paper", every component of the
         recipe. `resume` goes on from there.
 
     Attributes
     ----------
     choices_ : dict, one line for each automatic choice.
-    evidence_ : dict, precision on held-out rows for each combination of parts that was tried.
+    evidence_ : dict, precision on held-out rows for each combination of components that was tried.
     history_ : list of dicts, the figures of each epoch.
 
     Examples
@@ -239,9 +239,9 @@ class RankAE(ChosenFeatures):
         training = Training(self.choices_, self.evidence_, self.history_)
         validation = None if trusted is None else Trusted(*trusted)
         embeddings = self._candidate_embeddings(self._known_words, rows)
-        parts = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume, validation, embeddings)
+        stack = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume, validation, embeddings)
         self.seconds_, self._threshold = training.seconds, training.threshold
-        return parts
+        return stack
 
     def _fit_joint(
         self,
@@ -378,13 +378,13 @@ class RankAE(ChosenFeatures):
         if settings["kind"] in ("Stack", "Parts"):  # the second is its name in models of format 1
             self.model_ = Stack.from_state(settings["model"], arrays)
             if self.model_.code.shape != (self._columns, len(self.classes_)):
-                raise ModelFileError("the model's parts and its features or labels do not fit; train it again")
+                raise ModelFileError("the model's components and its features or labels do not fit; train it again")
         else:
             self.model_ = RankNetwork.from_arrays(arrays, settings["model"])
 
 
 def _prepared(rows: Rows) -> Rows:
-    """Rows of length 1 with sorted words, as every part expects them; documents stay as they are."""
+    """Rows of length 1 with sorted words, as every component expects them; documents stay as they are."""
     if isinstance(rows, list):
         return rows
     return unit_rows(rows)

@@ -1,4 +1,4 @@
-"""The labels that are looked at closely for each row: a union of what several parts propose."""
+"""The labels that are looked at closely for each row: a union of what several components propose."""
 
 from __future__ import annotations
 

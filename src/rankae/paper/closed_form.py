@@ -1,23 +1,23 @@
 """The closed-form start: with linear maps and gates of 1, L_h has an exact solution.
 
     E, D   the h leading right singular vectors of the label matrix:  y_h = y V,  y' = V y_h
-    F      ridge regression of the codes on the words:                 x_h = x W,  W = (X'X + lambda I)^-1 X' Z
+    F      ridge regression of the codes on the words:                 x_h = x W,  W = (X'X + ridge I)^-1 X' Z
 
 F fits its own training rows far better than new ones, so scores on training rows teach nothing about ranking. The
 leave-one-out code of a row is what F would say of it had it never seen it,
 
-    z_loo = (z_hat - s z) / (1 - s),     s = x (X'X + lambda I)^-1 x'   (the row's leverage),
+    z_loo = (z_hat - s z) / (1 - s),     s = x (X'X + ridge I)^-1 x'   (the row's leverage),
 
 and the leverages come from a few random probe columns that ride along in the same solver (Hutchinson's estimator).
 They are estimates, good enough to tune D on. Whoever learns to combine candidates would learn to read the error of the
-estimate, which has a part of the row's own labels in it; so F is solved without the rows that are held out for that.
+estimate, which contains some of the row's own labels; so F is solved without the rows that are held out for that.
 Where rows are few, so are E and D: a short code remembers which labels a row carries together.
 
 Where the words' embeddings P are known (GloVe, words x dimensions), F may lean on them,
 
-    W = U + a P V,     lambda (|U|^2 + |V|^2)  in place of  lambda |W|^2:
+    W = U + a P V,     ridge (|U|^2 + |V|^2)  in place of  ridge |W|^2:
 
-what too few rows, or rows with wrong labels, tell of one word, they tell of all words that mean the same. That is the
+what too few rows, or rows with wrong labels, tell of one word, they tell of all words of similar embedding. That is the
 same regression on the rows x (I, a P); afterwards W is a table of words like any other.
 """
 
@@ -38,7 +38,7 @@ from rankae.numerics.top_k import top_k
 
 _PROBES = 24
 _MOST_LEVERAGE = 0.98  # beyond it the correction divides by less than the noise of the estimate
-_MEANING = 0.5  # a; between a quarter and 1 it makes little difference
+_EMBEDDING_SCALE = 0.5  # a; between a quarter and 1 it makes little difference
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Without:
 
 @dataclass(frozen=True)
 class WarmStart:
-    """word_table W [V, h], label_table V [L, h], honest codes of the training rows (see `warm_start`), and lambda."""
+    """word_table W [V, h], label_table V [L, h], leave-one-out codes of the training rows, and the ridge."""
 
     word_table: np.ndarray
     label_table: np.ndarray
@@ -74,12 +74,12 @@ def warm_start(
 ) -> WarmStart:
     """Solve for E, D and F, and tell what F would say of each row had it not seen it.
 
-    folds : places of rows that are held out together. Their honest codes are those of an F that was solved without
-        them; every other row is left out by the formula.
+    folds : places of rows that are held out together. Their codes are those of an F that was solved without them;
+        every other row is left out by the formula.
     """
     words = rows.shape[1]
     if embeddings is not None:
-        P = _MEANING * embeddings.vectors
+        P = _EMBEDDING_SCALE * embeddings.vectors
         rows = sp.hstack([rows, sp.csr_matrix(sparse_product(rows, P))], format="csr")
     probes = np.random.default_rng(seed).choice(np.array([-1, 1], np.float32), (rows.shape[0], _PROBES))
     label_table = leading_vectors(labels, code_size, seed)
@@ -103,13 +103,13 @@ def warm_start(
     start = None if solution is None else _turned(solution, before, label_table)
     # From the solution without a fold it is not far.
     solution = RidgeSolver(rows, ridge).solve(np.hstack([codes, probes]), start, iterations=12 if start is None else 6)
-    honest = _left_out(sparse_product(rows, solution), codes, probes)
+    loo_codes = _left_out(sparse_product(rows, solution), codes, probes)
     for fold, known in zip(folds, without, strict=True):
-        honest[fold] = _turned(known.codes[fold], known.label_table, label_table)
+        loo_codes[fold] = _turned(known.codes[fold], known.label_table, label_table)
     word_table = np.ascontiguousarray(solution[:words, : codes.shape[1]])
     if embeddings is not None:
         word_table += P @ solution[words:, : codes.shape[1]]
-    return WarmStart(word_table, label_table, honest, ridge, without)
+    return WarmStart(word_table, label_table, loo_codes, ridge, without)
 
 
 def _turned(codes: np.ndarray, table: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -130,21 +130,21 @@ def _left_out(answers: np.ndarray, codes: np.ndarray, probes: np.ndarray) -> np.
 def leave_one_out_precision(
     rows: sp.csr_matrix,
     labels: sp.csr_matrix,
-    judged: np.ndarray,
+    validation: np.ndarray,
     ridges: Sequence[float] = (1.0,),
     seed: int = 0,
     embeddings: WordEmbeddings | None = None,
 ) -> dict[float, np.ndarray]:
-    """For each lambda, the precision of each judged row by leave-one-out scores: the mean of its P@1, P@3 and P@5.
+    """For each ridge, the precision of each validation row by leave-one-out scores: the mean of its P@1, P@3 and P@5.
 
     A short code suffices to compare settings.
 
-    judged : places of the rows to count. Rows that have a near-duplicate among the others reward memory, whatever the
-        setting, and should not be (see `novel_rows`).
+    validation : places of the rows to count. Rows that have a near-duplicate among the others reward memory,
+        whatever the setting, and should not be (see `novel_rows`).
     """
     found = {}
     for ridge in ridges:
         start = warm_start(rows, labels, 64, ridge, seed, embeddings=embeddings)
-        columns = top_k(start.loo_codes[judged], start.label_table, None, 5)[0]
-        found[ridge] = row_merits(columns, labels[judged])
+        columns = top_k(start.loo_codes[validation], start.label_table, None, 5)[0]
+        found[ridge] = row_merits(columns, labels[validation])
     return found

@@ -1,4 +1,4 @@
-"""The default recipe: train the parts, let held-out rows say which of them help and how far each is to be believed.
+"""The default recipe: train the components, then a stacker on their scores of held-out rows.
 
 Every automatic choice is recorded as one line in `Training.choices`, and every one can be set by hand.
 """
@@ -15,14 +15,14 @@ import scipy.sparse as sp
 
 from rankae.components.stack import Stack
 from rankae.data.word_embeddings import WordEmbeddings
-from rankae.recipe.evidence import parts_to_keep, train_stacker
-from rankae.recipe.fitting import fit_parts, whole_network
+from rankae.recipe.evidence import components_to_keep, train_stacker
+from rankae.recipe.fitting import fit_components, whole_network
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, resolved
 from rankae.recipe.start import chosen_by_leave_one_out
 from rankae.recipe.steps import Steps
 from rankae.recipe.task import Task
-from rankae.recipe.trusted import Trusted, chosen_by_trusted, fit_parts_once
+from rankae.recipe.trusted import Trusted, chosen_by_trusted, fit_components_once
 
 __all__ = ["RecipeSettings", "Training", "Trusted", "train_recipe"]
 
@@ -37,7 +37,7 @@ def train_recipe(
     trusted: Trusted | None = None,
     embeddings: Sequence[WordEmbeddings | None] = (None,),
 ) -> Stack:
-    """Train the default model; with `resume`, parts that `checkpoint_dir` holds are not trained again.
+    """Train the default model; with `resume`, components that `checkpoint_dir` holds are not trained again.
 
     Trusted rows, if there are any, take the place of the held-out rows. Of several candidates for the embeddings of
     words, the start and the networks take the one that helps.
@@ -52,23 +52,23 @@ def train_recipe(
     else:
         start = chosen_by_trusted(rows, labels, settings, trusted, embeddings, training)
     settings = resolved(replace(settings, noise_rounds=start.noise_rounds), rows, labels, start.ridge, training)
-    training.choices |= start.said
+    training.choices |= start.lines
     task = Task(rows, labels, settings, training, steps, start.embeddings)
-    fitted = fit_parts(task) if trusted is None else fit_parts_once(task, trusted)
+    fitted = fit_components(task) if trusted is None else fit_components_once(task, trusted)
     right = (labels if trusted is None else trusted.labels)[fitted.held]
-    parts, candidates = fitted.parts, fitted.candidates
+    stack, candidates = fitted.stack, fitted.candidates
     if candidates is None:
-        training.choices["parts"] = "code"
-        return parts
+        training.choices["components"] = "code"
+        return stack
     began = time.perf_counter()
-    kept, combined = list(candidates.said), True
+    kept, combined = list(candidates.scores), True
     if settings.choose:
-        kept, combined = parts_to_keep(candidates, right, settings, training)
-    training.choices["parts"] = ", ".join(kept)
-    parts = parts.only(kept)
+        kept, combined = components_to_keep(candidates, right, settings, training)
+    training.choices["components"] = ", ".join(kept)
+    stack = stack.only(kept)
     if combined:
-        parts.stacker = train_stacker(candidates.of(kept, right.shape[1]), right, labels, settings, training)
+        stack.stacker = train_stacker(candidates.of(kept, right.shape[1]), right, labels, settings, training)
     training.timed("stacker", began)
-    if parts.network is not None:
-        parts.network = whole_network(task, parts.network)
-    return parts
+    if stack.network is not None:
+        stack.network = whole_network(task, stack.network)
+    return stack

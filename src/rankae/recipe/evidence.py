@@ -1,4 +1,4 @@
-"""What rows that the parts have not seen say about them: which to keep, and whom the stacker should believe."""
+"""What rows that the components have not seen say about them: which to keep, and the training of the stacker."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 
 
-def parts_to_keep(
+def components_to_keep(
     candidates: ScoredShortlist, right: sp.csr_matrix, settings: RecipeSettings, training: Training
 ) -> tuple[list[str], bool]:
-    """All parts, but for those without which held-out rows are ranked better by more than chance.
+    """All components, but for those without which held-out rows are ranked better by more than chance.
 
-    A part that has been trained stays unless it does harm: the stacker learns whom to believe, an scores too many
-    hardly costs precision, and a few thousand rows do not show the little that most parts add. Each is left out in
+    A component that has been trained stays unless it does harm: the stacker learns whom to believe, an scores too many
+    hardly costs precision, and a few thousand rows do not show the little that most components add. Each is left out in
     turn, and the one that harms most goes first.
 
     Returns
     -------
-    the parts, and whether a stacker helps: the code by itself may do without one.
+    the components, and whether a stacker helps: the code by itself may do without one.
     """
-    kept = list(candidates.said)
+    kept = list(candidates.scores)
     columns = _cross_checked(candidates, kept, right, settings)
     training.evidence["all"] = precisions(columns, right)
-    alone = {name: candidates.shortlist.best(said, 5)[0] for name, said in candidates.said.items()}
+    alone = {name: candidates.shortlist.best(scores, 5)[0] for name, scores in candidates.scores.items()}
     training.evidence |= {f"{name} alone": precisions(own, right) for name, own in alone.items()}
     while len(kept) > 1:
         trials = {
@@ -37,7 +37,7 @@ def parts_to_keep(
             if name != "code"  # the others lean on its proposals
         }
         for name, found in trials.items():
-            about = f"without {name}" if len(kept) == len(candidates.said) else f"then {name}"
+            about = f"without {name}" if len(kept) == len(candidates.scores) else f"then {name}"
             training.evidence[about] = precisions(found, right)
         name, best = max(trials.items(), key=lambda trial: row_merits(trial[1], right).mean())
         if not _clearly_better(best, columns, right):
@@ -56,10 +56,10 @@ def _clearly_better(columns: np.ndarray, than: np.ndarray, right: sp.csr_matrix)
 
 
 def _cross_checked(
-    candidates: ScoredShortlist, parts: list[str], right: sp.csr_matrix, settings: RecipeSettings
+    candidates: ScoredShortlist, components: list[str], right: sp.csr_matrix, settings: RecipeSettings
 ) -> np.ndarray:
-    """The five best labels by a stacker of these parts, each half of the held-out rows ranked by that of the other."""
-    own = candidates.of(parts, right.shape[1])
+    """The five best labels by a stacker of these, each half of the held-out rows ranked by that of the other."""
+    own = candidates.of(components, right.shape[1])
     seen, truth = own.evidence(), own.shortlist.values_of(right)
     rows = len(own.shortlist)
     columns = np.empty((rows, 5), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Training every part, in the order in which they need each other, and hearing what each says of rows it has not seen.
+"""Train every component, in the order in which they need each other, and score rows that they have not seen.
 
 Nothing is trained twice for the sake of evidence. F and each label's ranker are solved without the held-out rows first
 and go on with them from there; neighbours are asked without the row itself; D is tuned without the held-out rows
@@ -33,20 +33,20 @@ from rankae.recipe.settings import Resolved, common_labels
 from rankae.recipe.steps import State
 from rankae.recipe.task import Task
 
-_FEWEST_ROWS = 100  # fewer rows say nothing about which parts help
+_FEWEST_ROWS = 100  # fewer rows say nothing about which components help
 
 
 @dataclass
 class Fitted:
-    """The parts, and what they say of the held-out or trusted rows `held` (places); None if those are too few."""
+    """The components, and their scores of the held-out or trusted rows `held` (places); None if those are too few."""
 
-    parts: Stack
+    stack: Stack
     held: np.ndarray
     candidates: ScoredShortlist | None
 
 
-def fit_parts(task: Task) -> Fitted:
-    """Train the parts that the settings name; of the networks, those that the evidence needs."""
+def fit_components(task: Task) -> Fitted:
+    """Train the components that the settings name; of the networks, those that the evidence needs."""
     rows, labels, settings, training = task.rows, task.labels, task.settings, task.training
     n, L = labels.shape
     counts = np.bincount(labels.indices, minlength=L).astype(np.float32)
@@ -63,15 +63,15 @@ def fit_parts(task: Task) -> Fitted:
     fold = np.full(n, -1, dtype=np.int8) if alone else held_out_folds(nearest, settings.seed)
     folds = [np.flatnonzero(fold == f) for f in range(fold.max(initial=-1) + 1)]
     code, checked, loo_codes, without = _fit_code(task, folds)
-    parts = Stack(code, counts, settings.proposed)
+    stack = Stack(code, counts, settings.proposed)
     if alone:
-        return Fitted(parts, np.array([], dtype=np.int64), None)
+        return Fitted(stack, np.array([], dtype=np.int64), None)
     if votes is not None:
-        parts.neighbours = neighbours
+        stack.neighbours = neighbours
     networks = _held_out_networks(task, folds) if settings.network else []
     if networks:
         # Each has seen at least four fifths of the rows, so together they are as good an ensemble as any.
-        parts.network = NetworkComponent([network.members[0] for network in networks], networks[0].settings)
+        stack.network = NetworkComponent([network.members[0] for network in networks], networks[0].settings)
     predictions: list[dict[str, Predictions]] = []
     for f, held in enumerate(folds):
         predictions.append({"code": checked[f].predict_codes(without[f][held])})
@@ -80,34 +80,35 @@ def fit_parts(task: Task) -> Fitted:
         if votes is not None:
             predictions[f]["neighbours"] = votes.taken(held)
     proposals = [{name: predicted.propose(settings.proposed) for name, predicted in own.items()} for own in predictions]
-    judged = None
+    out_of_fold = None
     if settings.rankers:
         began = time.perf_counter()
         hard = _hard_negatives(code.predict_codes(loo_codes).propose(settings.proposed), voted, folds, proposals)
         left = [
-            [part.predict_codes(own).propose(settings.proposed)] for part, own in zip(checked, without, strict=True)
+            [component.predict_codes(own).propose(settings.proposed)]
+            for component, own in zip(checked, without, strict=True)
         ]
         if votes is not None:
             for f, own in enumerate(left):
                 own.append(neighbours.proposed_without(found, cosine, fold == f, settings.proposed))
-        parts.rankers, judged = _fit_rankers(task, hard, left, fold)
+        stack.rankers, out_of_fold = _fit_rankers(task, hard, left, fold)
         training.timed("rankers", began)
     candidates = []
     for f, held in enumerate(folds):
         shortlist = Shortlist.union(list(proposals[f].values()))
-        said = {name: predicted.scores(shortlist) for name, predicted in predictions[f].items()}
-        if judged is not None:
-            said["rankers"] = shortlist.values_of(judged[held])
+        scores = {name: predicted.scores(shortlist) for name, predicted in predictions[f].items()}
+        if out_of_fold is not None:
+            scores["rankers"] = shortlist.values_of(out_of_fold[held])
         rest = fold != f
-        # Of the rows that the parts have seen: a row that is held out must not count for the labels it carries.
+        # Of the rows that the components have seen: a row that is held out must not count for the labels it carries.
         counted = np.bincount(labels[rest].indices, minlength=L).astype(np.float32) * np.float32(n / rest.sum())
         near = closeness(predictions[f].get("neighbours"), shortlist)
-        candidates.append(ScoredShortlist(shortlist, said, counted[shortlist.columns], *near, proposals[f]))
-    return Fitted(parts, np.concatenate(folds), ScoredShortlist.stacked(candidates))
+        candidates.append(ScoredShortlist(shortlist, scores, counted[shortlist.columns], *near, proposals[f]))
+    return Fitted(stack, np.concatenate(folds), ScoredShortlist.stacked(candidates))
 
 
 def _fit_code(task: Task, folds: list[np.ndarray]) -> tuple[ClosedForm, list[ClosedForm], np.ndarray, list[np.ndarray]]:
-    """The code part, one that knows nothing of each fold, honest codes for the first, and codes for the others."""
+    """The code, one that has not seen each fold, leave-one-out codes for the first, and codes for the others."""
     labels, settings = task.labels, task.settings
 
     def fit() -> State:
@@ -126,22 +127,29 @@ def _fit_code(task: Task, folds: list[np.ndarray]) -> tuple[ClosedForm, list[Clo
             task.training.timed("tuning", began)
         arrays = {"word_table": start.word_table, "loo_codes": start.loo_codes}
         arrays |= {f"without {f}": known for f, known in enumerate(codes)}
-        for i, part in enumerate(own):
+        for i, component in enumerate(own):
             # Stack may share arrays; on disk each has its own.
-            arrays |= {f"{i}.{name}": value.copy() for name, value in part.state()[1].items() if name != "word_table"}
-        return {"parts": len(own)}, arrays
+            arrays |= {
+                f"{i}.{name}": value.copy() for name, value in component.state()[1].items() if name != "word_table"
+            }
+        return {"components": len(own)}, arrays
 
     made, arrays = task.steps.take("code", fit)
-    parts = []
-    for i in range(made["parts"]):
+    components = []
+    for i in range(made["components"]):
         own = {name.removeprefix(f"{i}."): value for name, value in arrays.items() if name.startswith(f"{i}.")}
-        parts.append(ClosedForm.from_state({}, own | {"word_table": arrays["word_table"]}))
-    checked = parts if made["parts"] > 1 else parts * max(1, len(folds))
-    return parts[-1], checked[: len(folds)], arrays["loo_codes"], [arrays[f"without {f}"] for f in range(len(folds))]
+        components.append(ClosedForm.from_state({}, own | {"word_table": arrays["word_table"]}))
+    checked = components if made["components"] > 1 else components * max(1, len(folds))
+    return (
+        components[-1],
+        checked[: len(folds)],
+        arrays["loo_codes"],
+        [arrays[f"without {f}"] for f in range(len(folds))],
+    )
 
 
 def closed_form(task: Task, folds: list[np.ndarray]) -> tuple[WarmStart, list[ClosedForm]]:
-    """The start, and the parts that it makes before anything is tuned: without each fold, and at last with all rows."""
+    """The start, and the components that it makes before tuning: without each fold, and at last with all rows."""
     settings, labels = task.settings, task.labels
     began, rounds = time.perf_counter(), settings.noise_rounds
     sizes = settings.code_size, settings.ridge, rounds, settings.proposed
@@ -150,12 +158,12 @@ def closed_form(task: Task, folds: list[np.ndarray]) -> tuple[WarmStart, list[Cl
     every = np.arange(labels.shape[0])
     pairs = zip(start.without, folds, strict=True)
     known = [(own.codes, own.label_table, np.setdiff1d(every, fold)) for own, fold in pairs]
-    parts = []
+    components = []
     for codes, table, rest in [*known, (start.loo_codes, start.label_table, every)]:
         decoder = robust_decoder(codes[rest], table, labels[rest]) if rounds else table
-        parts.append(ClosedForm.untouched(replace(start, label_table=decoder), common))
+        components.append(ClosedForm.untouched(replace(start, label_table=decoder), common))
     task.training.timed("warm start", began)
-    return start, parts
+    return start, components
 
 
 def _held_out_networks(task: Task, folds: list[np.ndarray]) -> list[NetworkComponent]:
@@ -206,13 +214,13 @@ def _fit_rankers(
 ) -> tuple[Rankers, sp.csr_matrix]:
     """The rankers, and what they say of held-out rows.
 
-    hard, left : the labels that the other parts propose, and that they would propose without each fold.
+    hard, left : the labels that the other components propose, and that they would propose without each fold.
     """
     rows, labels, settings = task.rows, task.labels, task.settings
 
     def fit() -> State:
-        easy = random_negatives(labels, settings.random_negatives, settings.seed)
-        shortlist, without = Shortlist.union([*hard, easy]), [Shortlist.union([*own, easy]) for own in left]
+        negatives = random_negatives(labels, settings.random_negatives, settings.seed)
+        shortlist, without = Shortlist.union([*hard, negatives]), [Shortlist.union([*own, negatives]) for own in left]
         cost = settings.ranker_cost
         if cost is None:
             proposed = Shortlist.union(hard)
@@ -220,12 +228,12 @@ def _fit_rankers(
             shown = ", ".join(f"{c:g}: {merit:.1f}" for c, merit in merits.items())
             task.training.choices["ranker_cost"] = f"{cost:g} (average precision on held-out rows {shown})"
         how: dict[str, Any] = {"cost": cost, "seed": settings.seed}
-        rankers, judged = Rankers.train(rows, labels, shortlist, fold=fold, without=without, **how)
+        rankers, out_of_fold = Rankers.train(rows, labels, shortlist, fold=fold, without=without, **how)
         made, arrays = rankers.state()
-        return made, arrays | pack_csr("judged", judged)
+        return made, arrays | pack_csr("out_of_fold", out_of_fold)
 
     made, arrays = task.steps.take("rankers", fit)
-    return Rankers.from_state(made, arrays), unpack_csr(arrays, "judged")
+    return Rankers.from_state(made, arrays), unpack_csr(arrays, "out_of_fold")
 
 
 def _network_settings(settings: Resolved, rows: sp.csr_matrix) -> WordsNetworkSettings:

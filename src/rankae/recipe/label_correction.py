@@ -1,6 +1,6 @@
-"""Labels put right by leave-one-out scores: what a row ought to carry, given what it carries and what its words say.
+"""Label correction by leave-one-out scores: what a row ought to carry, given what it carries and what its words say.
 
-The leave-one-out scores of a row come from a fit that has not seen its labels, so they are a second witness:
+The leave-one-out scores of a row come from a fit that has not seen its labels, so they are independent evidence:
 
     p = P(observed | score, frequency of the label)     logistic regression over the shortlisted entries
     u = P(not observed | right)                         the missing rate
@@ -117,7 +117,7 @@ def denoised_start(
 ) -> WarmStart:
     """The closed-form start (see `warm_start`) after some rounds of correcting labels and fitting again.
 
-    Every round corrects the labels as they were observed; what gets better is the witness.
+    Every round corrects the labels as they were observed; what gets better is the evidence.
     """
     how = code_size, ridge, seed, folds, embeddings
     start = warm_start(rows, labels, *how)

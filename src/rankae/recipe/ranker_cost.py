@@ -1,7 +1,7 @@
 """The price of a row within the margin, C of the rankers, by what rankers say of rows that they have not seen.
 
 A sample of labels tells, each with all of its rows: with fewer rows, too large a cost would look best. Where the two
-costs are close, the lower one is taken: rankers that fit less closely err less alike with the other parts.
+costs are close, the lower one is taken: rankers that fit less closely err less alike with the other components.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def choose_cost(
     found = {}
     for cost in COSTS:
         how: dict[str, Any] = {"cost": cost, "last_passes": 0, "tolerance": 0.3, "seed": seed}
-        _, judged = Rankers.train(rows, sample, own, fold=fold, without=[left], **how)
-        score = average_precision_score(right, listed.values_of(judged[held])) if right.any() else 0.0
+        _, out_of_fold = Rankers.train(rows, sample, own, fold=fold, without=[left], **how)
+        score = average_precision_score(right, listed.values_of(out_of_fold[held])) if right.any() else 0.0
         found[cost] = 100 * float(score)
     low, high = COSTS
     return high if found[high] > found[low] + _GAIN else low, found

@@ -33,15 +33,15 @@ def choose_scaling(
     sample = sample_to_compare(rows.shape[0], seed)
     own, carried = rows[sample], labels[sample]
     read = {name: unit_rows(own if scaling is None else scaling(own)) for name, scaling in scalings.items()}
-    judged = novel_rows(read["standard"])  # as given, all rows may look alike
-    merits = {name: _merit(candidate, carried, judged, seed) for name, candidate in read.items()}
+    validation = novel_rows(read["standard"])  # as given, all rows may look alike
+    merits = {name: _merit(candidate, carried, validation, seed) for name, candidate in read.items()}
     best = max(merits, key=lambda name: merits[name])
     tried = ", ".join(f"{name}: {merit:.1f}" for name, merit in merits.items())
     return scalings[best], {"scale": f"{best} (features are dense; best leave-one-out precision of {tried})"}
 
 
-def _merit(rows: sp.csr_matrix, labels: sp.csr_matrix, judged: np.ndarray, seed: int) -> float:
+def _merit(rows: sp.csr_matrix, labels: sp.csr_matrix, validation: np.ndarray, seed: int) -> float:
     """The mean of P@1, P@3 and P@5 by leave-one-out scores, of the start and of the neighbours alike."""
-    start = max(found.mean() for found in leave_one_out_precision(rows, labels, judged, RIDGES, seed).values())
+    start = max(found.mean() for found in leave_one_out_precision(rows, labels, validation, RIDGES, seed).values())
     voted = Neighbours.of(rows, labels).predict(rows, leave_one_out=True).propose(5)
-    return float(start + row_merits(voted[judged], labels[judged]).mean()) / 2
+    return float(start + row_merits(voted[validation], labels[validation]).mean()) / 2

@@ -12,7 +12,7 @@ from rankae.errors import RankaeError
 from rankae.numerics.row_search import EVERY_ROW, MOST_ROWS, is_dense
 from rankae.recipe.notes import Training
 
-# Multiplications that a part of the recipe may cost before it is left out: about a minute of one core.
+# Multiplications that a component of the recipe may cost before it is left out: about a minute of one core.
 AFFORDABLE = 3e12
 _MANY_LABELS = 4000  # beyond it, the code leaves rare labels to neighbours
 _FEWER_ROWS = 2000  # `most_rows` at low effort: a third less to add up a row on eurlex57k, and nothing lost
@@ -28,20 +28,20 @@ class RecipeSettings:
         that are averaged, tuning where labels are few, and some of its labels and the search for the rankers' cost
         where they are many.
     code_size : h of the closed-form start.
-    ridge : lambda of the ridge regression; by default chosen by leave-one-out scores.
+    ridge : of the regression; by default chosen by leave-one-out scores.
     noise_rounds : how often leave-one-out scores correct missing and wrong labels before F and E are fitted again; by
         default as often as trusted rows say that it helps, and never without such rows.
     tuning, tuning_epochs : train D and a residual layer on leave-one-out codes.
     network : how many networks to train and average; 0 for none.
     attention : whether the networks have a channel gate.
-    neighbours, rankers : whether these parts may take part.
+    neighbours, rankers : whether these components may take part.
     most_rows : neighbours are not looked for by words that more rows than this have: those say little and cost most.
     ranker_cost : C of the rankers' SVMs; by default what held-out or trusted rows choose.
     random_negatives : how many labels drawn at random to learn each row as a negative of, besides the proposed ones.
     code_support : the code proposes labels that so many rows carry, and tuning looks at no others.
-    proposed : how many labels each part proposes for a row.
+    proposed : how many labels each component proposes for a row.
     objective : "precision", or "psp" to favour labels that are rare and easily missed.
-    choose : let held-out rows decide which parts to keep; otherwise all that are allowed are kept.
+    choose : let held-out rows decide which components to keep; otherwise all that are allowed are kept.
     """
 
     effort: str = "full"
@@ -101,7 +101,7 @@ def enough_code(labels: sp.csr_matrix, effort: str) -> int:
 
 
 def enough_proposed(labels: sp.csr_matrix, effort: str) -> int:
-    """How many labels a part proposes for a row where nobody says so."""
+    """How many labels a component proposes for a row where nobody says so."""
     most = 40 if effort == "full" else 30 if labels.shape[1] > 1000 else 20
     return int(min(most, labels.shape[1]))
 
@@ -121,15 +121,15 @@ def resolved(
     settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, ridge: float, training: Training
 ) -> Resolved:
     """Fill in what the user left open, from the shape of the data, and say why; `ridge` was chosen before."""
-    (n, L), words, said = labels.shape, rows.shape[1], training.choices
+    (n, L), words, lines = labels.shape, rows.shape[1], training.choices
     row_length = rows.nnz / max(1, n)
-    said["data"] = (
+    lines["data"] = (
         f"{n} rows, {words} features ({row_length:.0f} a row), {L} labels ({labels.nnz / max(1, n):.1f} a row)"
     )
 
     def choose(name: str, value: Any, why: str) -> Any:
         given = getattr(settings, name)
-        said[name] = f"{value} ({why})" if given is None else f"{given} (as set)"
+        lines[name] = f"{value} ({why})" if given is None else f"{given} (as set)"
         return value if given is None else given
 
     h = choose(

@@ -1,4 +1,4 @@
-"""lambda of the closed-form start, and whether it leans on what words mean: what ranks best by leave-one-out scores."""
+"""The ridge of the closed-form start, and its word embeddings: those that rank best by leave-one-out scores."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _GAIN = 0.6
 
 @dataclass(frozen=True)
 class StartChoice:
-    """What the closed-form start is made with; `said` has a line for each choice that was not the user's."""
+    """What the closed-form start is made with; `lines` has a line for each choice that was not the user's."""
 
     ridge: float
     noise_rounds: int | None
     embeddings: WordEmbeddings | None
-    said: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, str] = field(default_factory=dict)
 
 
 def chosen_by_leave_one_out(
@@ -37,25 +37,25 @@ def chosen_by_leave_one_out(
     candidates: Sequence[WordEmbeddings | None],
     training: Training,
 ) -> StartChoice:
-    """The lambda, and which word embeddings to take; where nothing is open, at no cost."""
+    """The ridge, and which word embeddings to take; where nothing is open, at no cost."""
     ridges = RIDGES if settings.ridge is None else (settings.ridge,)
     if len(ridges) == len(candidates) == 1:
         return StartChoice(ridges[0], settings.noise_rounds, *best_embeddings({candidates[0]: 0.0}))
     began = time.perf_counter()
     sample = sample_to_compare(rows.shape[0], settings.seed)
     rows, labels = rows[sample], labels[sample]
-    judged = novel_rows(rows)
-    found = leave_one_out_precision(rows, labels, judged, ridges, settings.seed, candidates[0])
+    validation = novel_rows(rows)
+    found = leave_one_out_precision(rows, labels, validation, ridges, settings.seed, candidates[0])
     ridge = max(found, key=lambda tried: found[tried].mean())
     precision = {candidates[0]: float(found[ridge].mean())}
     for candidate in candidates[1:]:
-        own = leave_one_out_precision(rows, labels, judged, (ridge,), settings.seed, candidate)[ridge]
+        own = leave_one_out_precision(rows, labels, validation, (ridge,), settings.seed, candidate)[ridge]
         precision[candidate] = float(own.mean())
-    embeddings, said = best_embeddings(precision)
+    embeddings, lines = best_embeddings(precision)
     if settings.ridge is None:
-        said["ridge"] = f"{ridge:g} (best leave-one-out precision)"
+        lines["ridge"] = f"{ridge:g} (best leave-one-out precision)"
     training.timed("choice of ridge", began)
-    return StartChoice(ridge, settings.noise_rounds, embeddings, said)
+    return StartChoice(ridge, settings.noise_rounds, embeddings, lines)
 
 
 def best_embeddings(precision: dict[WordEmbeddings | None, float]) -> tuple[WordEmbeddings | None, dict[str, str]]:

@@ -21,14 +21,14 @@ class Steps:
     ----------
     folder : where the steps are noted, one folder each; None to note nothing.
     about : what the run is about (data and settings); a run about something else cannot go on from these steps.
-    said : the lines that tell choices; those that a step adds come back with it.
+    lines : the lines that tell choices; those that a step adds come back with it.
     resume : go on from what the folder holds.
     """
 
     def __init__(
-        self, folder: str | Path | None, about: dict[str, Any], said: dict[str, str], resume: bool = False
+        self, folder: str | Path | None, about: dict[str, Any], lines: dict[str, str], resume: bool = False
     ) -> None:
-        self.folder, self.about, self.said, self.resume = folder, about, said, resume
+        self.folder, self.about, self.lines, self.resume = folder, about, lines, resume
 
     def take(self, name: str, step: Callable[[], State]) -> State:
         """The JSON settings and the arrays that a step gives, from disk if an earlier run finished it."""
@@ -39,11 +39,11 @@ class Steps:
         if found is not None:
             if found.facts["about"] != self.about:
                 raise RankaeError(f"{folder} is from other data or settings; train without --resume, or restore them")
-            self.said |= found.facts["said"]
+            self.lines |= found.facts["lines"]
             return found.facts["settings"], {n: value.numpy() for n, value in found.tensors.items()}
-        before = dict(self.said)
+        before = dict(self.lines)
         settings, arrays = step()
-        said = {n: line for n, line in self.said.items() if before.get(n) != line}
+        lines = {n: line for n, line in self.lines.items() if before.get(n) != line}
         tensors = {n: torch.from_numpy(np.ascontiguousarray(value)) for n, value in arrays.items()}
-        write_checkpoint(folder, Checkpoint(tensors, {"about": self.about, "settings": settings, "said": said}))
+        write_checkpoint(folder, Checkpoint(tensors, {"about": self.about, "settings": settings, "lines": lines}))
         return settings, arrays

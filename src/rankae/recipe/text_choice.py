@@ -2,7 +2,7 @@
 closed-form start that ranks best.
 
 That is told by leave-one-out scores, or by trusted rows: by noisy labels, noise learnt by heart looks like an answer.
-Where labels are noisy the start leans on what words mean, and single words lean better than pairs, so that trusted rows
+Where labels are noisy the start leans on word embeddings, and single words lean better than pairs, so that trusted rows
 look at both together.
 """
 
@@ -115,18 +115,18 @@ class _Comparison:
         embeddings: CandidateEmbeddings,
     ) -> None:
         self.labels, self.seed, self.trusted, self.embeddings = labels, seed, trusted, embeddings
-        self._judged: np.ndarray | None = None
+        self._validation: np.ndarray | None = None
 
     def precision(self, text: TextFeatures, rows: sp.csr_matrix) -> np.ndarray:
-        """Of each row that is judged, by the closed-form start on these features."""
+        """Of each row of the validation set, by the closed-form start on these features."""
         if self.trusted is None:
-            if self._judged is None:
-                self._judged = novel_rows(rows)
-            return leave_one_out_precision(rows, self.labels, self._judged, seed=self.seed)[1.0]
+            if self._validation is None:
+                self._validation = novel_rows(rows)
+            return leave_one_out_precision(rows, self.labels, self._validation, seed=self.seed)[1.0]
         validation = Trusted(text.transform(self.trusted[0]), self.trusted[1])
-        if self._judged is None:
-            self._judged = validation.novel(rows)
-        validation = validation.taken(self._judged)
+        if self._validation is None:
+            self._validation = validation.novel(rows)
+        validation = validation.taken(self._validation)
         known = self.embeddings(text.spelled(), rows)
         found = [trusted_precision(rows, self.labels, validation, seed=self.seed, embeddings=own) for own in known]
         return max(found, key=np.mean)
@@ -138,7 +138,7 @@ class _Tried(NamedTuple):
 
     def chance(self, other: _Tried) -> float:
         """Points of precision by which the other may well be ahead by chance."""
-        return standard_error(other.precision - self.precision)  # judged on the same rows
+        return standard_error(other.precision - self.precision)  # of the same rows
 
 
 def _clearly_best(found: Sequence[_Tried], least: float = 0.0) -> _Tried:

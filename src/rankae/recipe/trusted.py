@@ -1,9 +1,10 @@
 """Rows whose labels can be trusted make the choices, where those of the training rows are missing or wrong.
 
-The parts learn from the training rows alone. The trusted rows, which the parts have not seen, take the place of the
-held-out rows: they choose lambda and the rounds of label correction, the epoch of tuning, the cost of the rankers and
-which parts to keep; they put D right, and the stacker is trained on them. So every part is trained once, not once more
-for each fold; only D, which takes a moment, is fitted without each fold of the trusted rows, for an honest scores.
+The components learn from the training rows alone. The trusted rows, which the components have not seen, take the place
+of the held-out rows: they choose the ridge and the rounds of label correction, the epoch of tuning, the cost of the
+rankers and which components to keep; they correct D, and the stacker is trained on them. So every component is trained
+once, not once more for each fold; only D, which takes a moment, is fitted without each fold of the trusted rows, for
+out-of-fold scores.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def chosen_by_trusted(
     rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, trusted: Trusted,
     candidates: Sequence[WordEmbeddings | None], training: Training,
 ) -> StartChoice:  # fmt: skip
-    """The lambda, rounds of label correction and word embeddings whose start ranks trusted rows best."""
+    """The ridge, rounds of label correction and word embeddings whose start ranks trusted rows best."""
     began = time.perf_counter()
     size = settings.code_size or enough_code(labels, settings.effort)
     proposed = settings.proposed or enough_proposed(labels, settings.effort)
@@ -98,26 +99,26 @@ def chosen_by_trusted(
                 start = warm_start(rows, soft, size, ridge, settings.seed, embeddings=embeddings)
             if done in rounds:
                 table = robust_decoder(start.loo_codes, start.label_table, labels) if done else start.label_table
-                part = ClosedForm(start.word_table, table, np.zeros(len(table), dtype=np.float32), {})
+                component = ClosedForm(start.word_table, table, np.zeros(len(table), dtype=np.float32), {})
                 codes = sparse_product(trusted.rows, start.word_table)
-                tried[ridge, done] = best_decoder(part, codes, trusted.labels, halves, (0.1,)).figures
+                tried[ridge, done] = best_decoder(component, codes, trusted.labels, halves, (0.1,)).figures
     ridge, done = max(tried, key=lambda pair: sum(tried[pair].values()))
     training.evidence |= {f"ridge {pair[0]:g}, {pair[1]} rounds": figures for pair, figures in tried.items()}
     training.timed("choice of ridge", began)
     chosen = {"ridge": ridge, "noise_rounds": done}
-    said = {
+    lines = {
         name: f"{value:g} (best on {len(trusted)} trusted rows)"
         for name, value in chosen.items()
         if getattr(settings, name) is None
     }
-    return StartChoice(ridge, done, embeddings, said | of_embeddings)
+    return StartChoice(ridge, done, embeddings, lines | of_embeddings)
 
 
 def trusted_precision(
     rows: sp.csr_matrix, labels: sp.csr_matrix, trusted: Trusted, ridges: Sequence[float] = _RIDGES, seed: int = 0,
     embeddings: WordEmbeddings | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """The precision of each trusted row by the closed-form start with the best lambda: the mean of its P@1, P@3, P@5.
+    """The precision of each trusted row by the closed-form start with the best ridge: the mean of its P@1, P@3, P@5.
 
     As in `leave_one_out_precision`, a short code suffices to compare settings.
     """
@@ -129,8 +130,8 @@ def trusted_precision(
     return max(found, key=np.mean)
 
 
-def fit_parts_once(task: Task, trusted: Trusted) -> Fitted:
-    """Train the parts that the settings name, and hear what they say of the trusted rows."""
+def fit_components_once(task: Task, trusted: Trusted) -> Fitted:
+    """Train the components that the settings name, and score the trusted rows with them."""
     rows, labels, settings, training = task.rows, task.labels, task.settings, task.training
     neighbours = voted = None
     if settings.neighbours:
@@ -142,27 +143,27 @@ def fit_parts_once(task: Task, trusted: Trusted) -> Fitted:
     began = time.perf_counter()
     folds = trusted_folds(len(trusted))
     decoded = best_decoder(code, sparse_product(trusted.rows, code.word_table), trusted.labels, folds)
-    code = decoded.part
+    code = decoded.component
     training.timed("decoder", began)
-    parts = Stack(code, likely_counts(labels, trusted.labels), settings.proposed)
-    parts.neighbours = neighbours
+    stack = Stack(code, likely_counts(labels, trusted.labels), settings.proposed)
+    stack.neighbours = neighbours
     if settings.network:
         began = time.perf_counter()
-        parts.network = train_network(task, "network", settings.network, settings.seed)
+        stack.network = train_network(task, "network", settings.network, settings.seed)
         training.timed("network", began)
     if settings.rankers:
         began = time.perf_counter()
         proposed = code.predict_codes(loo_codes).propose(settings.proposed)
-        easy = random_negatives(labels, settings.random_negatives, settings.seed)
-        shortlist = Shortlist.union([p for p in (proposed, voted, easy) if p is not None])
-        listed = parts.candidates(trusted.rows).shortlist
-        parts.rankers = _fit_rankers(task, shortlist, listed, trusted)
+        negatives = random_negatives(labels, settings.random_negatives, settings.seed)
+        shortlist = Shortlist.union([p for p in (proposed, voted, negatives) if p is not None])
+        listed = stack.candidates(trusted.rows).shortlist
+        stack.rankers = _fit_rankers(task, shortlist, listed, trusted)
         training.timed("rankers", began)
-    heard = [
-        replace(parts, code=own).candidates(trusted.rows[fold])
+    candidates = [
+        replace(stack, code=own).candidates(trusted.rows[fold])
         for fold, own in zip(folds, decoded.without, strict=True)
     ]
-    return Fitted(parts, np.concatenate(folds), ScoredShortlist.stacked(heard))
+    return Fitted(stack, np.concatenate(folds), ScoredShortlist.stacked(candidates))
 
 
 def likely_counts(labels: sp.csr_matrix, trusted: sp.csr_matrix) -> np.ndarray:
@@ -188,15 +189,15 @@ def likely_counts(labels: sp.csr_matrix, trusted: sp.csr_matrix) -> np.ndarray:
 
 
 def _fit_code(task: Task, trusted: Trusted) -> tuple[ClosedForm, np.ndarray]:
-    """The code part and the honest codes of the training rows."""
+    """The code component and the leave-one-out codes of the training rows."""
     settings = task.settings
 
     def fit() -> State:
-        start, (part,) = closed_form(task, [])
+        start, (component,) = closed_form(task, [])
         if settings.tuning:
             began = time.perf_counter()
             codes = np.vstack([start.loo_codes, sparse_product(trusted.rows, start.word_table)])
-            part = part.tuned(
+            component = component.tuned(
                 codes,
                 sp.vstack([task.labels, trusted.labels], format="csr"),
                 check=np.arange(len(start.loo_codes), len(codes)),
@@ -204,7 +205,7 @@ def _fit_code(task: Task, trusted: Trusted) -> tuple[ClosedForm, np.ndarray]:
                 seed=settings.seed,
             )
             task.training.timed("tuning", began)
-        made, arrays = part.state()
+        made, arrays = component.state()
         return made, arrays | {"loo_codes": start.loo_codes}
 
     made, arrays = task.steps.take("code", fit)
@@ -213,7 +214,7 @@ def _fit_code(task: Task, trusted: Trusted) -> tuple[ClosedForm, np.ndarray]:
 
 
 def _fit_rankers(task: Task, shortlist: Shortlist, listed: Shortlist, trusted: Trusted) -> Rankers:
-    """Rankers of the cost that orders best what the other parts propose for trusted rows, `listed`."""
+    """Rankers of the cost that orders best what the other components propose for trusted rows, `listed`."""
     settings = task.settings
 
     def fit() -> State:

@@ -1,4 +1,4 @@
-"""D put right by trusted rows: noise in the labels blurs the codes, and what is left of them wants another D.
+"""D corrected by trusted rows: noise in the labels blurs the codes, and what is left of them wants another D.
 
     D~ = argmin  sum over trusted rows |y - D~ z - b~|^2 + pull |D~ - a D|^2
 
@@ -23,9 +23,9 @@ _FOLDS = 5
 
 @dataclass(frozen=True)
 class Corrected:
-    """A code part, those that have not seen the trusted rows of each fold, and the precision of the latter there."""
+    """A code, those that have not seen the trusted rows of each fold, and the precision on these rows."""
 
-    part: ClosedForm
+    component: ClosedForm
     without: list[ClosedForm]
     figures: dict[str, float]
 
@@ -40,7 +40,7 @@ def trusted_folds(rows: int, folds: int = _FOLDS) -> list[np.ndarray]:
 
 
 def best_decoder(
-    part: ClosedForm,
+    component: ClosedForm,
     codes: np.ndarray,
     labels: sp.csr_matrix,
     folds: Sequence[np.ndarray],
@@ -51,24 +51,26 @@ def best_decoder(
     codes : of the trusted rows, as F gives them.
     """
     k = min(5, labels.shape[1])
-    found = [Corrected(part, [part] * len(folds), precisions(part.predict_codes(codes).propose(k), labels))]
+    found = [
+        Corrected(component, [component] * len(folds), precisions(component.predict_codes(codes).propose(k), labels))
+    ]
     for pull in pulls:
-        without = [corrected(part, *_left(codes, labels, fold), pull) for fold in folds]
+        without = [corrected(component, *_left(codes, labels, fold), pull) for fold in folds]
         top = np.empty((len(codes), k), dtype=np.int32)
         for fold, own in zip(folds, without, strict=True):
             top[fold] = own.predict_codes(codes[fold]).propose(k)
-        found.append(Corrected(corrected(part, codes, labels, pull), without, precisions(top, labels)))
+        found.append(Corrected(corrected(component, codes, labels, pull), without, precisions(top, labels)))
     return max(found, key=lambda tried: tried.merit)
 
 
-def corrected(part: ClosedForm, codes: np.ndarray, labels: sp.csr_matrix, pull: float) -> ClosedForm:
-    """The part with D~ and b~ in place of D and b."""
-    z = part.predict_codes(codes).codes
+def corrected(component: ClosedForm, codes: np.ndarray, labels: sp.csr_matrix, pull: float) -> ClosedForm:
+    """The component with D~ and b~ in place of D and b."""
+    z = component.predict_codes(codes).codes
     centre, frequency = z.mean(0), np.asarray(labels.mean(axis=0), dtype=np.float32).ravel()
     z = z - centre
     energy = z.T @ z
     wanted = np.ascontiguousarray((labels.T @ z).T)  # z' (y - mean y), since z has no mean
-    D = part.label_table.T
+    D = component.label_table.T
     explained = energy @ D
     scale = np.float32(np.vdot(D, wanted) / max(float(np.vdot(D, explained)), 1e-12))
     pull *= np.trace(energy) / len(energy)
@@ -76,7 +78,7 @@ def corrected(part: ClosedForm, codes: np.ndarray, labels: sp.csr_matrix, pull: 
         energy + np.float32(pull) * np.eye(len(energy), dtype=np.float32), wanted - scale * explained
     )
     table = np.ascontiguousarray((scale * D + change).T)
-    return ClosedForm(part.word_table, table, frequency - table @ centre, part.residual, part.common)
+    return ClosedForm(component.word_table, table, frequency - table @ centre, component.residual, component.common)
 
 
 def _left(codes: np.ndarray, labels: sp.csr_matrix, fold: np.ndarray) -> tuple[np.ndarray, sp.csr_matrix]:

@@ -12,13 +12,30 @@ if TYPE_CHECKING:
     from rankae import losses as losses
     from rankae import metrics as metrics
     from rankae.data import load_dataset as load_dataset
+    from rankae.errors import DataError as DataError
+    from rankae.errors import ModelFileError as ModelFileError
+    from rankae.errors import RankaeError as RankaeError
+    from rankae.methods import METHODS as METHODS
+    from rankae.methods import create as create
     from rankae.methods import load as load
     from rankae.methods.rank_ae import RankAE as RankAE
 
-__version__ = "0.1.0"
-__all__ = ["RankAE", "load", "load_dataset", "losses", "metrics"]
+__version__ = "0.2.0"
+__all__ = [
+    "RankAE", "create", "load", "load_dataset", "METHODS", "losses", "metrics",
+    "RankaeError", "DataError", "ModelFileError",
+]  # fmt: skip
 
-_HOMES = {"RankAE": "rankae.methods.rank_ae", "load": "rankae.methods", "load_dataset": "rankae.data"}
+_HOMES = {
+    "RankAE": "rankae.methods.rank_ae",
+    "create": "rankae.methods",
+    "load": "rankae.methods",
+    "METHODS": "rankae.methods",
+    "load_dataset": "rankae.data",
+    "RankaeError": "rankae.errors",
+    "DataError": "rankae.errors",
+    "ModelFileError": "rankae.errors",
+}
 _MODULES = ("losses", "metrics")
 
 

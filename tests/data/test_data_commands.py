@@ -79,3 +79,26 @@ def test_the_commands_import_nothing_heavy():
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+def test_make_like_a_large_set(tmp_path):
+    out = tmp_path / "made"
+    said = json.loads(run("make", str(out), "--like", "amazon-670k", "--scale", "0.0005", "--json"))
+    assert (said["train"], said["labels"]) == (245, 335)
+    assert {file.name for file in out.iterdir()} == {"train.txt", "test.txt", "labels.txt", "vocab.txt"}
+    assert json.loads(run("info", str(out), "--json"))["rows"] == {"train": 245, "test": 77}
+
+
+@pytest.mark.parametrize(
+    ("options", "about"),
+    [
+        (("--like", "nothing"), "no shape 'nothing'"),
+        (("--like", "amazon-670k", "--text"), "leave out --text"),
+        (("--scale", "0.5"), "belongs to --like"),
+        (("--like", "amazon-670k", "--scale", "0.001", "--rows", "0"), "at least one row"),
+    ],
+)
+def test_make_like_refuses_in_one_sentence(tmp_path, options, about):
+    with pytest.raises(RankaeError, match=about):
+        run("make", str(tmp_path / "made"), *options)
+    assert not (tmp_path / "made").exists()

@@ -114,34 +114,83 @@ def fetch(
 @app.command()
 def make(
     out: Annotated[Path, typer.Argument(help="Folder to write train, test, labels.txt and vocab.txt into.")],
-    rows: Annotated[int, typer.Option(help="Training rows.")] = 5_000,
-    labels: Annotated[int, typer.Option(help="Distinct labels, up to millions.")] = 200,
+    like: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The shape of amazoncat-13k, wiki-500k or amazon-670k, as published."),
+    ] = None,
+    scale: Annotated[
+        float, typer.Option(help="With --like: so many times the rows, and the labels and words that go with them.")
+    ] = 1.0,
+    rows: Annotated[int | None, typer.Option(help="Training rows; by default 5,000.")] = None,
+    labels: Annotated[int | None, typer.Option(help="Distinct labels, up to millions; by default 200.")] = None,
     features: Annotated[
         int | None, typer.Option(help="Distinct words; by default 4 a label, 1,000 to 200,000.")
     ] = None,
     test_rows: Annotated[int | None, typer.Option(help="Test rows; by default a quarter of the training rows.")] = None,
     missing: Annotated[float, typer.Option(help="Share of training labels to drop.")] = 0.0,
     flips: Annotated[float, typer.Option(help="Share of training labels to replace by wrong ones.")] = 0.0,
-    text: Annotated[bool, typer.Option("--text/--matrix", help="Raw texts (JSONL) or a feature matrix.")] = True,
+    text: Annotated[
+        bool | None, typer.Option("--text/--matrix", help="Raw texts (JSONL, the default) or a feature matrix.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same data.")] = 0,
     json: Json = False,
 ) -> None:
-    """Draw documents from topics with dependent, Zipf-distributed labels."""
-    from rankae.data.generate import make_dataset
-    from rankae.data.writing import write_dataset, write_names
+    """Draw documents from topics with dependent labels whose frequencies fall by a power law.
+
+    With --like the data has the published rows, labels, features, labels per row, words per row and law of frequency
+    of a large set; it is a feature matrix, and is written as it is drawn. --rows, --labels, --features and --test-rows
+    then change one count of the shape.
+    """
     from rankae.errors import DataError
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise DataError(f"{out}: is there already and not empty; choose another folder")
-    train, test = make_dataset(rows, labels, features, test_rows, missing=missing, flips=flips, text=text, seed=seed)
+    counts = {"rows": rows, "labels": labels, "features": features, "test_rows": test_rows}
+    if like is not None:
+        if text or missing or flips:
+            raise DataError("--like makes a feature matrix with clean labels: leave out --text, --missing and --flips")
+        made = _make_like(out, like, scale, counts, seed)
+    elif scale != 1:
+        raise DataError("--scale belongs to --like; give --rows and --labels instead")
+    else:
+        made = _make(out, counts, missing, flips, text is not False, seed)
+    shown = {"folder": str(out)} | made
+    typer.echo(
+        json_module.dumps(shown) if json else f"{out}: {made['train']:,} training and {made['test']:,} test rows"
+    )
+
+
+def _make_like(out: Path, like: str, scale: float, counts: dict[str, int | None], seed: int) -> dict[str, int]:
+    from dataclasses import replace
+
+    from rankae.data.generate_like import write_like
+    from rankae.data.shapes import shape_of
+    from rankae.errors import DataError
+
+    changed: dict[str, Any] = {name: n for name, n in counts.items() if n is not None}
+    shape = replace(shape_of(like).scaled(scale), **changed)
+    if min(shape.rows, shape.test_rows, shape.labels) < 1 or shape.features < 10:
+        raise DataError("there must be at least one row, one label and ten features")
+    return write_like(shape, out, seed)
+
+
+def _make(
+    out: Path, counts: dict[str, int | None], missing: float, flips: float, text: bool, seed: int
+) -> dict[str, int]:
+    from rankae.data.generate import make_dataset
+    from rankae.data.writing import write_dataset, write_names
+
+    rows, labels = (5_000 if (n := counts["rows"]) is None else n), (200 if (m := counts["labels"]) is None else m)
+    train, test = make_dataset(
+        rows, labels, counts["features"], counts["test_rows"], missing=missing, flips=flips, text=text, seed=seed
+    )
     ending = "jsonl" if text else "txt"
     write_dataset(train, out / f"train.{ending}")
     write_dataset(test, out / f"test.{ending}")
     write_names(train.label_names or [], out / "labels.txt")
     if train.feature_names:
         write_names(train.feature_names, out / "vocab.txt")
-    shown = {"folder": str(out), "train": len(train), "test": len(test), "labels": train.n_labels}
-    typer.echo(json_module.dumps(shown) if json else f"{out}: {len(train):,} training and {len(test):,} test rows")
+    return {"train": len(train), "test": len(test), "labels": train.n_labels}
 
 
 @app.command()

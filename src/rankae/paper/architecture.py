@@ -16,6 +16,7 @@ class Architecture:
     word_size : C, the size of a word vector, which is the number of channels.
     reduction : r, how much the channel attention squeezes: F1 is C / r x C.
     hidden : size of a ReLU layer between pooling and F's last layer; 0 for none, as in the paper.
+    tied : D has E's weights turned round (see `TiedDecoder`); False, as in the paper, gives it weights of its own.
     activation : between the two layers of E and of D.
     scores : range of D's scores; "sigmoid" bounds them to [0, 1].
     pooling : of the attended words of a row; "mean" is the paper's average pooling.
@@ -29,6 +30,7 @@ class Architecture:
     word_size: int = 100
     reduction: int = 4
     hidden: int = 0
+    tied: bool = False
     activation: Literal["linear", "relu"] = "linear"
     scores: Literal["linear", "sigmoid"] = "linear"
     pooling: Literal["sum", "mean"] = "sum"

@@ -1,4 +1,4 @@
-"""Random starting values, the same for the same seed."""
+"""Starting values, the same for the same seed: random ones, given word vectors, singular vectors of the labels."""
 
 from __future__ import annotations
 
@@ -6,15 +6,32 @@ import torch
 from torch import Tensor, nn
 
 from rankae.paper.bilstm import DocumentEmbedding
+from rankae.paper.label_decoder import LabelDecoder
 from rankae.paper.rank_network import RankNetwork
+
+_REST = 0.1  # of a random start's deviation, for what a start from given codes leaves over
 
 
 @torch.no_grad()
-def initialise(network: RankNetwork, seed: int, word_vectors: Tensor | None = None) -> None:
-    """Draw every parameter; `word_vectors` (such as GloVe's) take the place of random ones, and their spread.
+def initialise(
+    network: RankNetwork,
+    seed: int,
+    word_vectors: Tensor | None = None,
+    *,
+    word_deviation: float | None = None,
+    given_deviation: float | None = None,
+    label_codes: Tensor | None = None,
+) -> None:
+    """Draw every parameter.
 
-    GloVe's numbers are five times as large as what training would start from; left so, a document's few topics drown
-    in what all documents have in common.
+    Parameters
+    ----------
+    word_vectors : such as GloVe's, to take the place of random ones, scaled to a deviation of `given_deviation`.
+        GloVe's numbers are five times as large as what training would start from; left so, a document's few topics
+        drown in what all documents have in common.
+    word_deviation : of random word vectors; None for C^-1/2.
+    label_codes : [L, at most h], such as the labels' singular vectors V, for E and D to start from:
+        y_h = V' y and y' = V y_h. The rest of a code starts near 0.
     """
     generator = torch.Generator().manual_seed(seed)
 
@@ -22,9 +39,10 @@ def initialise(network: RankNetwork, seed: int, word_vectors: Tensor | None = No
         table.copy_(torch.randn(table.shape, generator=generator) * deviation)
 
     F, E, D = network.F, network.E, network.D
-    spread = F.word_vectors.shape[1] ** -0.5
+    spread = F.word_vectors.shape[1] ** -0.5 if word_deviation is None else word_deviation
     draw(F.word_vectors, spread)
     if word_vectors is not None:
+        spread = spread if given_deviation is None else given_deviation
         own_spread = float(word_vectors.std(correction=0))
         F.word_vectors.copy_(word_vectors * (spread / own_spread if own_spread > 0 else 1.0))
     if F.attention.F1 is not None and F.attention.F2 is not None:
@@ -40,6 +58,10 @@ def initialise(network: RankNetwork, seed: int, word_vectors: Tensor | None = No
     if network.shape.activation == "linear":
         # Of two linear layers in a row, one may as well start as the identity: training is quicker than from noise.
         E.FC2.weight.copy_(torch.eye(len(E.FC2.weight)))
-        D.FC1.weight.copy_(torch.eye(len(D.FC1.weight)))
-    draw(E.label_vectors, E.label_vectors.shape[1] ** -0.5)
-    draw(D.label_vectors, D.label_vectors.shape[1] ** -0.5)
+        if isinstance(D, LabelDecoder):
+            D.FC1.weight.copy_(torch.eye(len(D.FC1.weight)))
+    for table in (E.label_vectors, D.label_vectors):  # one and the same, if D is tied
+        draw(table, table.shape[1] ** -0.5)
+        if label_codes is not None:
+            table.mul_(_REST)
+            table[:, : label_codes.shape[1]] = label_codes

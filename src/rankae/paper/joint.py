@@ -22,6 +22,7 @@ from rankae.model_file.checkpoint import (
     restore_optimizer,
     write_checkpoint,
 )
+from rankae.numerics.singular_vectors import leading_vectors
 from rankae.numerics.threads import limited_to
 from rankae.paper.bags import Bags
 from rankae.paper.batches import ahead, epoch_batches
@@ -31,6 +32,7 @@ from rankae.paper.kernels import take_rows
 from rankae.paper.losses import bce_loss, common_embedding_loss, ranking_loss
 from rankae.paper.losses.fused_ranking import fused_ranking_loss
 from rankae.paper.losses.ranking import Anchor
+from rankae.paper.losses.smooth_ranking import smooth_ranking_loss
 from rankae.paper.optimizer import RowAdam
 from rankae.paper.rank_network import Batch, RankNetwork, Rows
 from rankae.paper.schedule import learning_rate_factor
@@ -107,15 +109,18 @@ class JointTraining:
         self.best: dict[str, Tensor] | None = None
         self.best_epoch, self.best_score = 0, -1.0
         self.shortlist: Shortlist | None = None
-        tables = _row_tables(network)
+        words, tables = _word_tables(network), []
+        if not network.shape.tied or settings.shortlist:
+            tables.append(network.E.label_vectors)
         if settings.shortlist:
             self.shortlist = Shortlist(network.shape.labels, settings.shortlist, settings.seed)
-            tables += [network.D.label_vectors, network.D.label_bias]
-        others = [p for p in network.parameters() if all(p is not table for table in tables)]
+            tables += [network.D.label_bias] if network.shape.tied else [network.D.label_vectors, network.D.label_bias]
+        others = [p for p in network.parameters() if all(p is not table for table in words + tables)]
         common: dict[str, Any] = {"lr": settings.learning_rate, "weight_decay": settings.decay}
         self.optimizers: dict[str, torch.optim.Optimizer] = {"dense": torch.optim.AdamW(others, fused=True, **common)}
-        if tables:
-            self.optimizers["rows"] = RowAdam(tables, **common)
+        of_words = {"params": words, "flat": settings.word_optimizer == "flat", "rate": settings.word_rate}
+        if groups := [group for group in (of_words, {"params": tables}) if group["params"]]:
+            self.optimizers["rows"] = RowAdam(groups, **common)
 
     @property
     def finished(self) -> bool:
@@ -173,6 +178,8 @@ class JointTraining:
         scores = torch.nn.functional.linear(hidden, table, bias)
         if settings.loss == "bce":
             return bce_loss(scores, y.dense(len(bias)))
+        if settings.loss == "smooth":
+            return smooth_ranking_loss(scores, y.dense(len(bias)), settings.margin)
         scores = scores if settings.scores == "linear" else torch.sigmoid(scores)
         return ranking_loss(scores, y.dense(len(bias)), settings.margin, anchor)
 
@@ -180,7 +187,7 @@ class JointTraining:
         factor = learning_rate_factor(self.step, self.steps, self.settings.warmup)
         for optimizer in self.optimizers.values():
             for group in optimizer.param_groups:
-                group["lr"] = self.settings.learning_rate * factor
+                group["lr"] = self.settings.learning_rate * factor * group.get("rate", 1.0)
             optimizer.zero_grad()
         parts = self.losses(x, y)
         loss = torch.stack(list(parts.values())).sum()
@@ -261,20 +268,24 @@ def _new_network(
         words = 1 + max((int(tokens.max()) for tokens in rows if len(tokens)), default=0)
     network = RankNetwork(settings.architecture(words, labels.shape[1]))
     vectors = None if word_vectors is None else torch.as_tensor(word_vectors, dtype=torch.float32)
-    initialise(network, settings.seed, vectors)
+    label_codes = None
+    if settings.start == "cooccurrence":
+        label_codes = torch.from_numpy(leading_vectors(labels, settings.code_size, settings.seed))
+    deviations = {"word_deviation": settings.word_deviation, "given_deviation": settings.given_deviation}
+    initialise(network, settings.seed, vectors, label_codes=label_codes, **deviations)
     if 0 < settings.shortlist < labels.shape[1]:
         # Random vectors of labels that are seldom looked at would stay and rank labels by chance; labels that are never
         # looked at, having no row, start where the loss leaves negatives.
-        torch.nn.init.zeros_(network.D.label_vectors)
+        if label_codes is None and not network.shape.tied:
+            torch.nn.init.zeros_(network.D.label_vectors)
         absent = np.bincount(labels.indices, minlength=labels.shape[1]) == 0
         network.D.label_bias.data[torch.from_numpy(absent)] = -settings.margin
     return network
 
 
-def _row_tables(network: RankNetwork) -> list[torch.nn.Parameter]:
-    """The tables of which a batch touches few rows."""
-    words = [network.F.word_vectors] if network.shape.word_encoder == "bag" else []
-    return [*words, network.E.label_vectors]
+def _word_tables(network: RankNetwork) -> list[torch.nn.Parameter]:
+    """The tables of words, if a batch touches few of their rows."""
+    return [network.F.word_vectors] if network.shape.word_encoder == "bag" else []
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

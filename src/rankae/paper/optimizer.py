@@ -16,17 +16,21 @@ class RowAdam(torch.optim.Optimizer):
 
     Gradients must be sparse tensors, as `take_rows` gives them. Every row counts its own steps, so that a rare word's
     first step is as long as a frequent word's was. Weight decay is decoupled, and falls on rows when they are touched.
+
+    flat : one second moment for the whole table, the mean square of all touched numbers, in place of one a number:
+        step = m / sqrt(mean of g^2). A row with small or few gradients then moves little.
     """
 
     def __init__(
         self,
-        parameters: Iterable[nn.Parameter],
+        parameters: Iterable[nn.Parameter] | Iterable[dict[str, Any]],
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0.0,
+        flat: bool = False,
     ) -> None:
-        super().__init__(parameters, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+        super().__init__(parameters, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "flat": flat})
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
@@ -40,9 +44,21 @@ class RowAdam(torch.optim.Optimizer):
         if not state:
             state["steps"] = torch.zeros(len(table), dtype=torch.int32, device=table.device)
             state["mean"] = torch.zeros_like(table)
-            state["square"] = torch.zeros_like(table)
+            if group["flat"]:
+                state["step"] = torch.zeros(1, dtype=torch.int64)
+                state["square"] = torch.zeros(1)
+            else:
+                state["square"] = torch.zeros_like(table)
         rows, values = grad.indices()[0], grad.values()
-        numbers = (group["lr"], *group["betas"], group["eps"], group["weight_decay"])
+        beta1, beta2 = group["betas"]
+        if group["flat"]:
+            state["step"] += 1
+            state["square"].mul_(beta2).add_((1 - beta2) * float(values.square().mean()))
+            deviation = float(state["square"] / (1 - beta2 ** int(state["step"]))) ** 0.5
+            numbers = (group["lr"] / (deviation + group["eps"]), beta1, group["lr"] * group["weight_decay"])
+            update_flat(table, state["mean"], state["steps"], rows, values, *numbers)
+            return
+        numbers = (group["lr"], beta1, beta2, group["eps"], group["weight_decay"])
         update = numba_adam.update_rows if table.device.type == "cpu" else update_rows
         table, mean, square, values = (_by_row(t) for t in (table, state["mean"], state["square"], values))
         update(table, mean, square, state["steps"], rows, values, *numbers)
@@ -64,3 +80,16 @@ def update_rows(
     square[rows] = s = beta2 * square[rows] + (1 - beta2) * grad.square()
     step = (m / (1 - beta1**t)) / ((s / (1 - beta2**t)).sqrt() + eps)
     table[rows] = table[rows] * (1 - lr * decay) - lr * step
+
+
+def update_flat(
+    table: Tensor, mean: Tensor, steps: Tensor, rows: Tensor, grad: Tensor, rate: float, beta1: float, decay: float
+) -> None:
+    """A step along the mean gradient of table[rows], each row with its own count of steps; on any device."""
+    steps[rows] += 1
+    weight = (1 - beta1) / (1 - beta1 ** steps[rows].to(grad.dtype))  # lerp of corrected means: m += w (g - m)
+    weight = weight.reshape(-1, *[1] * (grad.ndim - 1))
+    m = mean[rows]
+    m += weight * (grad - m)
+    mean[rows] = m
+    table[rows] = table[rows] * (1 - decay) - rate * m

@@ -26,7 +26,7 @@ from rankae.paper.attention import WordGates
 from rankae.paper.bags import Bags
 from rankae.paper.bilstm import DocumentEmbedding, Documents
 from rankae.paper.feature_embedding import FeatureEmbedding
-from rankae.paper.label_decoder import LabelDecoder
+from rankae.paper.label_decoder import Decoder, LabelDecoder, TiedDecoder
 from rankae.paper.label_encoder import LabelEncoder
 
 Rows: TypeAlias = sp.csr_matrix | Sequence[np.ndarray]
@@ -50,7 +50,11 @@ class RankNetwork(nn.Module):
         self.shape = shape
         self.F = DocumentEmbedding(shape) if shape.word_encoder == "bilstm" else FeatureEmbedding(shape)
         self.E = LabelEncoder(shape.labels, shape.code_size, shape.activation)
-        self.D = LabelDecoder(shape.code_size, shape.labels, shape.activation)
+        self.D: Decoder
+        if shape.tied:
+            self.D = TiedDecoder(self.E, shape.labels, shape.activation)
+        else:
+            self.D = LabelDecoder(shape.code_size, shape.labels, shape.activation)
         self.history: list[dict[str, Any]] = []
         self.precision = "float32"
         self._forget_constants()

@@ -17,10 +17,17 @@ class JointSettings:
 
     margin : m of the ranking loss.
     balance : lambda, the weight of L_ae against L_h.
-    loss : "bce" puts binary cross entropy in the place of the ranking loss ("No loss").
+    loss : "bce" puts binary cross entropy in the place of the ranking loss ("No loss"), "smooth" the smooth ranking loss.
     direct : weight of a ranking loss on D(F(x)) itself, its L_P measured by the mean positive; 0 in the paper.
     shortlist : how many labels a step looks at (see `rankae.paper.hard_negatives`), for label sets so large that
         looking at all of them takes too long; 0, the default, looks at all and is exact.
+    start : of E and D, "cooccurrence" for the labels' singular vectors: codes that know which labels go together
+        (section 2.2 of the paper).
+    word_deviation : standard deviation of the words' vectors at the start; None for C^-1/2.
+    given_deviation : the same for given vectors, such as GloVe's, which are scaled to it; None for `word_deviation`.
+    word_optimizer : "adam" scales the step of each number by its own gradients, so a rare word, whose gradients tell
+        little, moves as far as a frequent one; "flat" scales the steps of the whole table alike (see `RowAdam`).
+    word_rate : learning rate of the words' vectors, in multiples of the others'.
     learning_rate, decay : Adam's step and its decoupled weight decay.
     warmup : share of the steps over which the learning rate rises; it then falls as a cosine.
     word_dropout : share of a row's words that a step does not see.
@@ -32,6 +39,7 @@ class JointSettings:
     word_size: int = 100
     reduction: int = 4
     hidden: int = 0
+    tied: bool = False
     activation: Literal["linear", "relu"] = "linear"
     scores: Literal["linear", "sigmoid"] = "linear"
     pooling: Literal["sum", "mean"] = "sum"
@@ -40,9 +48,15 @@ class JointSettings:
 
     margin: float = 1.0
     balance: float = 1.0
-    loss: Literal["ranking", "bce"] = "ranking"
+    loss: Literal["ranking", "smooth", "bce"] = "ranking"
     direct: float = 0.0
     shortlist: int = 0
+
+    start: Literal["random", "cooccurrence"] = "random"
+    word_deviation: float | None = None
+    given_deviation: float | None = None
+    word_optimizer: Literal["adam", "flat"] = "adam"
+    word_rate: float = 1.0
 
     learning_rate: float = 1e-2
     decay: float = 0.1
@@ -63,6 +77,7 @@ class JointSettings:
             word_size=self.word_size,
             reduction=self.reduction,
             hidden=self.hidden,
+            tied=self.tied,
             activation=self.activation,
             scores=self.scores,
             pooling=self.pooling,

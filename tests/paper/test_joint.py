@@ -43,6 +43,9 @@ VARIANTS = [
     {"activation": "relu"},
     {"scores": "sigmoid", "margin": 0.5},
     {"pooling": "mean", "decay": 0.01},
+    {"loss": "smooth"},
+    {"tied": True, "start": "cooccurrence", "word_optimizer": "flat", "word_rate": 3.0, "word_deviation": 0.01},
+    {"tied": True, "shortlist": 10},
 ]
 
 
@@ -73,9 +76,10 @@ def test_a_seed_gives_the_same_network_twice() -> None:
 
 
 @pytest.mark.parametrize("with_validation", [False, True])
-def test_a_resumed_run_ends_where_an_uninterrupted_one_does(tmp_path, with_validation: bool) -> None:
+@pytest.mark.parametrize("more", [{}, {"tied": True, "word_optimizer": "flat"}], ids=["untied", "tied"])
+def test_a_resumed_run_ends_where_an_uninterrupted_one_does(tmp_path, with_validation: bool, more: dict) -> None:
     rows, labels = topics(100)
-    settings = replace(SMALL, word_dropout=0.3)
+    settings = replace(SMALL, word_dropout=0.3, **more)
     more = {"validation": topics(40, seed=2)} if with_validation else {}
     whole = train_joint(rows, labels, settings, **more)
 
@@ -205,3 +209,47 @@ def test_the_loss_is_the_papers() -> None:
     L_N = ((1 + high - scores).relu() * y).sum(1)
     assert parts["L_h"].item() == pytest.approx((x_h - y_h).square().sum(1).mean().item(), rel=1e-4)
     assert parts["L_ae"].item() == pytest.approx(2 * (L_P + L_N).mean().item(), rel=1e-4)
+
+
+def test_a_tied_decoder_is_the_encoder_turned_round_and_is_saved_once() -> None:
+    rows, labels = topics(200)
+    network = train_joint(rows, labels, replace(SMALL, tied=True, activation="relu"))
+    E, D, codes = network.E, network.D, torch.randn(3, 8)
+    expected = torch.relu(codes @ E.FC2.weight + D.bias) @ E.label_vectors.T + D.label_bias
+    torch.testing.assert_close(D(codes), expected)
+    arrays, shape = network.arrays()
+    assert [name for name in arrays if name.endswith("label_vectors")] == ["E.label_vectors"]
+    loaded = RankNetwork.from_arrays(arrays, shape)
+    np.testing.assert_array_equal(loaded.top(rows, 3)[1], network.top(rows, 3)[1])
+
+
+def test_flat_adam_moves_words_of_few_rows_less() -> None:
+    """Words 30 and 31 are noise that one row each has: plain Adam moves them as far as words of many rows."""
+    rows, labels = topics(200)
+    rare = sp.csr_matrix((np.full(2, 0.3, np.float32), ([0, 1], [0, 1])), shape=(200, 2))
+    rows = sp.hstack([rows, rare], "csr", dtype=np.float32)
+    share = {}
+    for optimizer in ("adam", "flat"):
+        own = replace(SMALL, word_optimizer=optimizer, decay=0.0, epochs=1)
+        start = train_joint(rows, labels, replace(own, epochs=0)).F.word_vectors
+        moved = (train_joint(rows, labels, own).F.word_vectors - start).norm(dim=1)
+        share[optimizer] = float((moved[30:].mean() / moved[:30].mean()).detach())
+    assert share["flat"] < share["adam"] / 2
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_cooccurrence_start_reproduces_labels_before_any_step(tied: bool) -> None:
+    rows, labels = topics(200)
+    for start, least, most in (("random", 0.0, 0.9), ("cooccurrence", 0.99, 1.0)):
+        network = train_joint(rows, labels, replace(SMALL, tied=tied, start=start, epochs=0))
+        scores = network.D(network.E(Bags.from_csr(labels))).detach().numpy()
+        best = labels.toarray()[np.arange(200), scores.argmax(1)].mean()
+        assert least <= best <= most, start
+
+
+def test_the_starting_deviations_are_those_asked_for() -> None:
+    own = replace(SMALL, epochs=0, word_deviation=0.01, given_deviation=0.03)
+    vectors = np.random.default_rng(0).standard_normal((30, 12)).astype(np.float32)
+    assert train_joint(*topics(50), own).F.word_vectors.std().item() == pytest.approx(0.01, rel=0.1)
+    given = train_joint(*topics(50), own, word_vectors=vectors).F.word_vectors
+    assert given.std(correction=0).item() == pytest.approx(0.03)

@@ -18,7 +18,7 @@ from rankae.data.dataset import Dataset
 from rankae.data.unit_length import unit_rows
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.methods.features import ChosenFeatures
-from rankae.methods.presets import preset_settings
+from rankae.methods.presets import JOINT, preset_settings
 from rankae.numerics.label_index import made_up_rows, measured_index
 from rankae.numerics.threads import limited_to
 from rankae.paper.joint import train_joint
@@ -42,8 +42,8 @@ class RankAE(ChosenFeatures):
 
     Parameters
     ----------
-    preset : "default" (our recipe), "fast" (the same, without the slow components), "paper" (the paper's model and no
-        more), or a JSON file of parameters.
+    preset : "default" (our recipe), "fast" (the same, without the slow components), "paper" (the paper's network),
+        "paper-strict" (the same without our departures), or a JSON file of parameters.
     code_size : h, the size of the code that features and labels share.
     word_size : C, the size of a word vector.
     attention : whether there is a channel gate ("No attn" without).
@@ -51,8 +51,9 @@ class RankAE(ChosenFeatures):
     epochs, random_state, threads, device : of training; by default held-out rows choose the epochs.
     effort, ridge, noise_rounds, tuning, tuning_epochs, network, neighbours, most_rows, rankers, ranker_cost,
         code_support, random_negatives, proposed, objective, choose : of the recipe, see `rankae.recipe.RecipeSettings`.
-    margin, balance, reduction, hidden, activation, scores, pooling, direct, shortlist, learning_rate, decay, batch,
-        warmup, word_dropout, patience : of the paper's network, see `rankae.paper.settings.JointSettings`.
+    margin, balance, reduction, hidden, tied, activation, scores, pooling, direct, shortlist, start, word_deviation,
+        given_deviation, word_optimizer, word_rate, learning_rate, decay, batch, warmup, word_dropout, patience : of
+        the paper's network, see `rankae.paper.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
     word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file that tells what words mean, "own" for what
         the rows themselves tell of that, or "none". By default `glove/*.txt*` is looked for where data sets live; the
@@ -110,11 +111,17 @@ class RankAE(ChosenFeatures):
         balance: float | None = None,
         reduction: int | None = None,
         hidden: int | None = None,
+        tied: bool | None = None,
         activation: str | None = None,
         scores: str | None = None,
         pooling: str | None = None,
         direct: float | None = None,
         shortlist: int | None = None,
+        start: str | None = None,
+        word_deviation: float | None = None,
+        given_deviation: float | None = None,
+        word_optimizer: str | None = None,
+        word_rate: float | None = None,
         learning_rate: float | None = None,
         decay: float | None = None,
         batch: int | None = None,
@@ -161,11 +168,17 @@ class RankAE(ChosenFeatures):
         self.balance = balance
         self.reduction = reduction
         self.hidden = hidden
+        self.tied = tied
         self.activation = activation
         self.scores = scores
         self.pooling = pooling
         self.direct = direct
         self.shortlist = shortlist
+        self.start = start
+        self.word_deviation = word_deviation
+        self.given_deviation = given_deviation
+        self.word_optimizer = word_optimizer
+        self.word_rate = word_rate
         self.learning_rate = learning_rate
         self.decay = decay
         self.batch = batch
@@ -227,7 +240,7 @@ class RankAE(ChosenFeatures):
         self._threshold: float | None = None
         base, _ = preset_settings(self.preset)
         with limited_to(self.threads):
-            if base == "paper":
+            if base in JOINT:
                 self.model_: RankNetwork | Stack = self._fit_joint(_prepared(rows), labels, self._trusted_rows())
             else:
                 self.model_ = self._fit_recipe(_prepared(rows), labels, self._trusted_rows())
@@ -304,7 +317,7 @@ class RankAE(ChosenFeatures):
     @property
     def _effort(self) -> str:
         base, _ = preset_settings(self.preset)
-        return "none" if base == "paper" else self._settings(RecipeSettings).effort
+        return "none" if base in JOINT else self._settings(RecipeSettings).effort
 
     def _settings(self, kind: type) -> Any:
         """The preset's settings with the user's over them; one that the preset does not know is a mistake."""

@@ -41,6 +41,12 @@ METHODS: dict[str, Method] = {
         parameters={"preset": "paper"},
         trusted_choose="epoch",
     ),
+    "rank-ae-strict": Method(
+        "rankae.methods.rank_ae:RankAE",
+        "ranking autoencoder, as in the paper to the letter",
+        parameters={"preset": "paper-strict"},
+        trusted_choose="epoch",
+    ),
     "bce-ae": Method(
         "rankae.methods.rank_ae:RankAE",
         "the paper's model with binary cross-entropy in place of the ranking loss",

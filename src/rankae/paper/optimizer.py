@@ -55,8 +55,8 @@ class RowAdam(torch.optim.Optimizer):
             state["step"] += 1
             state["square"].mul_(beta2).add_((1 - beta2) * float(values.square().mean()))
             deviation = float(state["square"] / (1 - beta2 ** int(state["step"]))) ** 0.5
-            numbers = (group["lr"] / (deviation + group["eps"]), beta1, group["lr"] * group["weight_decay"])
-            update_flat(table, state["mean"], state["steps"], rows, values, *numbers)
+            rate, decay = group["lr"] / (deviation + group["eps"]), group["lr"] * group["weight_decay"]
+            update_flat(table, state["mean"], state["steps"], rows, values, rate, beta1, decay)
             return
         numbers = (group["lr"], beta1, beta2, group["eps"], group["weight_decay"])
         update = numba_adam.update_rows if table.device.type == "cpu" else update_rows

@@ -17,7 +17,8 @@ class JointSettings:
 
     margin : m of the ranking loss.
     balance : lambda, the weight of L_ae against L_h.
-    loss : "bce" puts binary cross entropy in the place of the ranking loss ("No loss"), "smooth" the smooth ranking loss.
+    loss : "bce" puts binary cross entropy in the place of the ranking loss ("No loss"), "smooth" the smooth ranking
+        loss.
     direct : weight of a ranking loss on D(F(x)) itself, its L_P measured by the mean positive; 0 in the paper.
     shortlist : how many labels a step looks at (see `rankae.paper.hard_negatives`), for label sets so large that
         looking at all of them takes too long; 0, the default, looks at all and is exact.

@@ -85,7 +85,7 @@ def test_tsv_with_chosen_columns(read):
 
 
 def test_csv_mistakes(read):
-    with pytest.raises(DataError, match=r"line 1: there is no column 'text or document' among a, labels"):
+    with pytest.raises(DataError, match=r"line 1: there is no column 'text' or 'document' among a, labels"):
         read("a,labels\n1,2\n", "rows.csv")
     with pytest.raises(DataError, match=r"line 1: there is no column 'topics'"):
         read("text,labels\n1,2\n", "rows.csv", label_column="topics")

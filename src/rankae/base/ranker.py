@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankae.base.inputs import Targets, is_text, label_matrix, name_array
 from rankae.data.dataset import Dataset
+from rankae.data.reading import ReadingSettings
 from rankae.data.text import TextFeatures
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.model_file import ModelFile, read_model, write_model
@@ -34,6 +35,8 @@ class LabelRanker(BaseEstimator):
     classes_ : array of label names, one for each column of the label matrix.
     text_ : TextFeatures or None; how strings become weighted words, if the model was fitted on strings.
     label_counts_ : int array; on how many of the `training_rows_` rows each label stood. Propensities come from them.
+    reading_ : ReadingSettings or None; which columns of the training file were read, for files to come.
+    facts_ : dict; what was noted of the training of a model that was loaded: data, fingerprint, measures.
     threshold_ : float; `predict` keeps the labels that score at least this much, and always the best one.
     """
 
@@ -73,6 +76,7 @@ class LabelRanker(BaseEstimator):
         targets = label_matrix(data.labels)
         if data.label_names is not None:
             targets = Targets(targets.matrix, name_array(data.label_names), "lists")
+        self.reading_ = data.reading
         return self._fit_targets(self._training_rows(data.rows, targets), targets)
 
     def predict_top(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
@@ -141,6 +145,8 @@ class LabelRanker(BaseEstimator):
         self._check_fitted()
         settings, arrays = self._state()
         arrays = arrays | {"training.label_counts": self.label_counts_}
+        if (reading := getattr(self, "reading_", None)) is not None:
+            facts = {"reading": reading.to_json()} | facts
         tables, text = {"labels": self.classes_.tolist()}, None
         if self.text_ is not None:
             text, text_arrays, tables["words"] = self.text_.state()
@@ -189,6 +195,8 @@ class LabelRanker(BaseEstimator):
         model.most_labels_ = settings["most_labels"]
         model.n_features_in_ = settings["features"]
         model.training_rows_, model.label_counts_ = settings["training_rows"], arrays["training.label_counts"]
+        model.facts_ = model_file.facts
+        model.reading_ = ReadingSettings.from_json(model_file.facts.get("reading"))
         model.text_ = None
         if settings["text"] is not None:
             text_arrays = {name.removeprefix("text."): v for name, v in arrays.items() if name.startswith("text.")}

@@ -20,6 +20,7 @@ from rankae.cli.experiment_options import (
     print_summary,
     running,
 )
+from rankae.cli.options import Delimiter, FormatName, LabelColumn, LabelSeparator, TextColumn, given
 
 
 def ablate(
@@ -36,6 +37,11 @@ def ablate(
     cells: Cells = None,
     report_only: ReportOnly = False,
     json: Json = False,
+    format: FormatName = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    label_separator: LabelSeparator = None,
+    delimiter: Delimiter = None,
 ) -> None:
     """Take Rank-AE apart: the paper's model without attention or loss, the default recipe without each addition.
 
@@ -43,5 +49,12 @@ def ablate(
     """
     from rankae.experiments import ablate as experiment
 
-    how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only)
+    reading = given(
+        format=format,
+        text_column=text_column,
+        label_column=label_column,
+        label_separator=label_separator,
+        delimiter=delimiter,
+    )
+    how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only, reading)
     print_summary(experiment.ablate(data, how, seeds, tune_trials, places(k)), out, json)

@@ -27,6 +27,7 @@ from rankae.cli.experiment_options import (
     print_summary,
     running,
 )
+from rankae.cli.options import Delimiter, FormatName, LabelColumn, LabelSeparator, TextColumn, given
 
 
 def compare(
@@ -46,6 +47,11 @@ def compare(
     cells: Cells = None,
     report_only: ReportOnly = False,
     json: Json = False,
+    format: FormatName = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    label_separator: LabelSeparator = None,
+    delimiter: Delimiter = None,
 ) -> None:
     """Compare methods: scores with deviations, ranks, which differences are real, training and prediction cost.
 
@@ -57,6 +63,13 @@ def compare(
     from rankae.methods import registry
 
     chosen = contenders(names(methods) if methods else registry.names(), settings or (), names(untuned))
-    how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only)
+    reading = given(
+        format=format,
+        text_column=text_column,
+        label_column=label_column,
+        label_separator=label_separator,
+        delimiter=delimiter,
+    )
+    how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only, reading)
     summary = experiment.compare(data, chosen, how, seeds, tune_trials, places(k))
     print_summary(summary, out, json)

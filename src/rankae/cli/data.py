@@ -8,7 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from rankae.cli.options import Data, FormatName, Json, LabelColumn, LabelSeparator, TextColumn, given
+from rankae.cli.options import (
+    Data,
+    Delimiter,
+    FormatName,
+    IdColumn,
+    Json,
+    LabelColumn,
+    LabelSeparator,
+    TextColumn,
+    given,
+)
 from rankae.report.terminal import print_table
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Look at data, fetch it, make it, convert it.")
@@ -60,11 +70,19 @@ def info(
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     label_separator: LabelSeparator = None,
+    delimiter: Delimiter = None,
+    id_column: IdColumn = None,
 ) -> None:
     """Table 1 of the paper for any data, and where counts differ from the published ones."""
     from rankae.data.info import describe
 
-    options = given(text_column=text_column, label_column=label_column, label_separator=label_separator)
+    options = given(
+        text_column=text_column,
+        label_column=label_column,
+        label_separator=label_separator,
+        delimiter=delimiter,
+        id_column=id_column,
+    )
     facts = describe(data, format=format, **options)
     if json:
         typer.echo(json_module.dumps(facts))
@@ -80,6 +98,8 @@ def info(
         *([f"{split} rows without labels", f"{n:,}"] for split, n in facts["rows_without_labels"].items()),
         ["labels unseen in train", f"{facts['labels_unseen_in_train']:,}"],
     ]
+    if facts["read"]:
+        typer.echo(f"read: {facts['read']}")
     print_table(facts["name"], ["count", "value"], cells)
     most = max(facts["label_frequency"].values(), default=0)
     bars = [[span, f"{n:,}", "█" * round(40 * n / max(1, most))] for span, n in facts["label_frequency"].items()]
@@ -202,6 +222,8 @@ def convert(
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     label_separator: LabelSeparator = None,
+    delimiter: Delimiter = None,
+    id_column: IdColumn = None,
     words: Annotated[bool, typer.Option(help="Turn texts into weighted words first.")] = False,
     json: Json = False,
 ) -> None:
@@ -214,7 +236,13 @@ def convert(
     from rankae.data.writing import write_dataset
 
     format_of_name(str(out))  # a wrong ending is told before the predicted, not after
-    options = given(text_column=text_column, label_column=label_column, label_separator=label_separator)
+    options = given(
+        text_column=text_column,
+        label_column=label_column,
+        label_separator=label_separator,
+        delimiter=delimiter,
+        id_column=id_column,
+    )
     data = load_dataset(source, split, format=format, **options)
     if words and data.texts is not None:
         text = TextFeatures()

@@ -9,7 +9,9 @@ import typer
 
 from rankae.cli.options import (
     Data,
+    Delimiter,
     FormatName,
+    IdColumn,
     Json,
     LabelColumn,
     LabelSeparator,
@@ -34,6 +36,8 @@ def evaluate(
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     label_separator: LabelSeparator = None,
+    delimiter: Delimiter = None,
+    id_column: IdColumn = None,
 ) -> None:
     """Measure a model: P@k, nDCG@k, PSP@k, PSnDCG@k, recall@k and coverage@k, in percent."""
     places = _places(k)
@@ -45,8 +49,14 @@ def evaluate(
     from rankae.methods import load
 
     ranker = load(model)
-    options = given(text_column=text_column, label_column=label_column, label_separator=label_separator)
-    rows = load_dataset(data, split, format=format, **options)
+    options = given(
+        text_column=text_column,
+        label_column=label_column,
+        label_separator=label_separator,
+        delimiter=delimiter,
+        id_column=id_column,
+    )
+    rows = load_dataset(data, split, format=format, reading=ranker.reading_, **options)
     began = perf_counter()
     found: dict[str, Any] = measure(ranker, rows, places)
     found |= {

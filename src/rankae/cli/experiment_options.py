@@ -46,6 +46,7 @@ def running(
     minutes: float | None,
     cells: Path | None,
     report_only: bool,
+    reading: dict[str, str],
 ) -> Running:
     """How to run cells, as the options say."""
     from rankae.experiments.plan import Running
@@ -55,7 +56,7 @@ def running(
     if jobs > 1 and not isolate:
         raise RankaeError("--jobs needs a process of its own for each cell: leave out --no-isolate")
     anew = frozenset(names(again)) if again else frozenset()
-    return Running(out, isolate, jobs, retry, minutes, tell, cells, report_only, anew)
+    return Running(out, isolate, jobs, retry, minutes, tell, cells, report_only, anew, reading)
 
 
 def tell(cell: Any, result: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rankae.cli.options import Json, Model
+from rankae.cli.options import Delimiter, FormatName, Json, LabelColumn, Model, TextColumn, given
 
 _FILES_OF_TEXT = {".txt", ".text", ".md", ".html", ".json", ".jsonl", ".csv", ".tsv"}
 
@@ -30,6 +30,10 @@ def explain(
         typer.Option("--faithful", help="Check: does deleting the named words lower scores faster than random ones?"),
     ] = False,
     json: Json = False,
+    format: FormatName = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    delimiter: Delimiter = None,
 ) -> None:
     """Show which words speak for and against each label of a document."""
     import json as json_module
@@ -41,7 +45,8 @@ def explain(
     from rankae.methods import registry
 
     ranker = registry.load(model)
-    read, names = _document(ranker, document, row, split)
+    options = given(text_column=text_column, label_column=label_column, delimiter=delimiter)
+    read, names = _document(ranker, document, row, split, {"format": format, **options})
     explanation = explain_document(ranker, read, k, view, names)
     places = range(len(explanation.labels)) if faithful else []
     curves = [deletion_curve(ranker, explanation, label) for label in places]
@@ -59,7 +64,9 @@ def explain(
         typer.echo(f"{html}")
 
 
-def _document(ranker: Any, given: str, row: int | None, split: str) -> tuple[Any, list[str] | None]:
+def _document(
+    ranker: Any, given: str, row: int | None, split: str, options: dict[str, Any]
+) -> tuple[Any, list[str] | None]:
     """The text that was given, the content of a file, or a row of a data set."""
     import os
     import sys
@@ -67,29 +74,64 @@ def _document(ranker: Any, given: str, row: int | None, split: str) -> tuple[Any
     from rankae.errors import DataError
 
     reads_text = ranker.reads == "text" or ranker.text_ is not None
-    if row is None and reads_text:
-        if given == "-":
-            return sys.stdin.read(), None
-        if os.path.isfile(given):
-            try:
-                return Path(given).read_text(encoding="utf-8"), None
-            except UnicodeDecodeError:
-                raise DataError(
-                    f"{given}: this is no UTF-8 text; a row of a data set is explained with --row"
-                ) from None
-        if len(given.split()) == 1 and Path(given).suffix.lower() in _FILES_OF_TEXT:
-            raise DataError(f"{given}: there is no such file; if this is the text itself, hand it in by -, as stdin")
-        return given, None
-    from rankae.data import load_dataset, splits_of
+    if not reads_text or (row is not None and not os.path.isfile(given)):
+        return _row_of_data(ranker, given, row or 0, split, options)
+    if os.path.isfile(given) and (row is not None or _is_table(given, options["format"])):
+        return _text_of_row(ranker, given, row, options), None
+    if given == "-":
+        return sys.stdin.read(), None
+    if os.path.isfile(given):
+        try:
+            return Path(given).read_text(encoding="utf-8"), None
+        except UnicodeDecodeError:
+            raise DataError(f"{given}: this is no UTF-8 text; a row of a data set is explained with --row") from None
+    if len(given.split()) == 1 and Path(given).suffix.lower() in _FILES_OF_TEXT:
+        raise DataError(f"{given}: there is no such file; if this is the text itself, hand it in by -, as stdin")
+    return given, None
 
-    data = load_dataset(given, split if split in splits_of(given) else "train")
-    chosen = row or 0
-    if chosen >= len(data):
-        raise DataError(f"{given}: there is no row {chosen}; the {split} split has {len(data)} rows")
-    if not reads_text:
+
+def _row_of_data(
+    ranker: Any, source: str, row: int, split: str, options: dict[str, Any]
+) -> tuple[Any, list[str] | None]:
+    from rankae.data import load_dataset, splits_of
+    from rankae.errors import DataError
+
+    split = split if split in splits_of(source) else "train"
+    data = load_dataset(source, split, reading=ranker.reading_, **options)
+    if row >= len(data):
+        raise DataError(f"{source}: there is no row {row}; the {split} split has {len(data)} rows")
+    if data.features is not None:
         data = data.with_features(ranker.n_features_in_)
-    one = data.take([chosen]).rows
+    one = data.take([row]).rows
     return (one[0] if isinstance(one, list) else one), data.feature_names
+
+
+def _text_of_row(ranker: Any, path: str, row: int | None, options: dict[str, Any]) -> str:
+    """The text of a row of a file, whose labels are not looked at; without a row's number, of its only one."""
+    from rankae.data import iter_batches
+    from rankae.errors import DataError, RankaeError
+
+    wanted, passed = row or 0, 0
+    for batch in iter_batches(path, reading=ranker.reading_, **options):
+        if batch.texts is None:
+            raise DataError(f"{path}: holds features, but the model reads texts")
+        if row is None and len(batch) > 1:
+            raise RankaeError(f"{path} holds rows of data: choose the one to explain with --row, counted from 0")
+        if wanted < passed + len(batch):
+            return batch.texts[wanted - passed]
+        passed += len(batch)
+    raise DataError(f"{path}: there is no row {wanted}; the file has {passed} rows")
+
+
+def _is_table(path: str, format: str | None) -> bool:
+    """Whether a file holds rows of data rather than one text."""
+    from rankae.data.formats import ENDINGS, FORMATS
+    from rankae.data.opening import without_compression
+
+    if format is not None:
+        return format in FORMATS
+    found = ENDINGS.get(Path(without_compression(path)).suffix.lower())
+    return found is not None and found.name not in ("xmc", "lines")
 
 
 def _print(explanation: Any, curves: list[Any]) -> None:

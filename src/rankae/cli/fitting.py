@@ -39,6 +39,7 @@ def fit_and_save(
         "method": ranker.method,
         "data": data.name,
         "fingerprint": fingerprint(data),
+        "reading": None if data.reading is None else data.reading.to_json(),
         "rows": len(data),
         "labels": len(ranker.classes_),
         "features": ranker.n_features_in_,

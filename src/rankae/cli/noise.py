@@ -27,6 +27,7 @@ from rankae.cli.experiment_options import (
     running,
 )
 from rankae.cli.experiment_options import rates as read_rates
+from rankae.cli.options import Delimiter, FormatName, LabelColumn, LabelSeparator, TextColumn, given
 
 
 def noise(
@@ -54,6 +55,11 @@ def noise(
     cells: Cells = None,
     report_only: ReportOnly = False,
     json: Json = False,
+    format: FormatName = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    label_separator: LabelSeparator = None,
+    delimiter: Delimiter = None,
 ) -> None:
     """Curves of precision as labels of 80 % of the training rows go missing or wrong; test rows stay clean.
 
@@ -63,7 +69,14 @@ def noise(
     from rankae.experiments.plan import contenders
 
     chosen = contenders(names(methods), settings or (), names(untuned))
-    how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only)
+    reading = given(
+        format=format,
+        text_column=text_column,
+        label_column=label_column,
+        label_separator=label_separator,
+        delimiter=delimiter,
+    )
+    how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only, reading)
     sources = data or ["tmdb-plots"]
     summary = experiment.noise(sources, chosen, how, names(kind), read_rates(rates), seeds, tune_trials, places(k))
     print_summary(summary, out, json)

@@ -14,9 +14,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads to compute with; by default as many as cores.")]
 
 FormatName = Annotated[str | None, typer.Option("--format", help="The input's format, if its name does not tell.")]
-TextColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the text is (CSV: a,b joins two).")]
+TextColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the text is; title,body joins two.")]
 LabelColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the labels are.")]
-LabelSeparator = Annotated[str | None, typer.Option(help="CSV: what stands between labels.")]
+LabelSeparator = Annotated[str | None, typer.Option(help='CSV: what stands between labels; "list" for ["a", "b"].')]
+Delimiter = Annotated[str | None, typer.Option(help="CSV: what stands between cells, if the header does not tell.")]
+IdColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: what a row is called.")]
 
 
 def given(**options: str | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from rankae.cli.options import FormatName, Model, TextColumn, Threads, given, use_threads
+from rankae.cli.options import Delimiter, FormatName, Model, TextColumn, Threads, given, use_threads
 from rankae.errors import RankaeError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def predict(
     threads: Threads = None,
     format: FormatName = None,
     text_column: TextColumn = None,
+    delimiter: Delimiter = None,
 ) -> None:
     """Predict labels for new rows, best first, a line for each row.
 
@@ -42,7 +43,8 @@ def predict(
     from rankae.progress import bar
 
     ranker = load(model)
-    batches = iter_batches(source, format=format, batch=batch, **given(text_column=text_column))
+    options = given(text_column=text_column, delimiter=delimiter)
+    batches = iter_batches(source, format=format, batch=batch, reading=ranker.reading_, **options)
     k = min(k, len(ranker.classes_))
     lines: Callable[[np.ndarray, np.ndarray], Iterator[bytes]] = (csv_lines if as_csv else json_lines)(ranker.classes_)
     with _output(out) as stream, bar("predicting") as progress:

@@ -13,7 +13,9 @@ import typer
 
 from rankae.cli.options import (
     Data,
+    Delimiter,
     FormatName,
+    IdColumn,
     Json,
     LabelColumn,
     LabelSeparator,
@@ -23,6 +25,7 @@ from rankae.cli.options import (
     use_threads,
 )
 from rankae.cli.settings import parse_settings
+from rankae.data.reading import ReadingSettings
 from rankae.errors import RankaeError
 
 if TYPE_CHECKING:
@@ -66,6 +69,8 @@ def train(
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     label_separator: LabelSeparator = None,
+    delimiter: Delimiter = None,
+    id_column: IdColumn = None,
 ) -> None:
     """Train a model and write it to a folder; no option but --model is needed.
 
@@ -84,12 +89,19 @@ def train(
     _check_checkpoint(method, ranker, checkpoint, resume)
     if trusted is not None:
         _check_use_of_trusted(method)
-    options = given(text_column=text_column, label_column=label_column, label_separator=label_separator)
+    options = given(
+        text_column=text_column,
+        label_column=label_column,
+        label_separator=label_separator,
+        delimiter=delimiter,
+        id_column=id_column,
+    )
     rows = load_dataset(data, "train", format=format, **options)
     facts: dict[str, Any] = {"seed": seed}
     checked: dict[str, Dataset] = {}
     if trusted is not None:
-        checked["trusted"] = _in_columns_of(rows, load_dataset(trusted, "train", format=format, **options))
+        alike = rows.reading.for_other_files() if rows.reading is not None else None
+        checked["trusted"] = _in_columns_of(rows, load_dataset(trusted, reading=alike, **options))
         facts["trusted_rows"] = len(checked["trusted"])
     try:
         if validation:
@@ -155,6 +167,8 @@ def _how_to_go_on(checkpoint: Path, arguments: list[str] | None) -> str:
 
 
 def _tell(model: Path, facts: dict[str, Any]) -> None:
+    if (reading := ReadingSettings.from_json(facts["reading"])) is not None:
+        typer.echo(f"read: {reading.told()}")
     for name, choice in facts["choices"].items():
         typer.echo(f"{name}: {choice}")
     if measures := facts.get("held_out"):

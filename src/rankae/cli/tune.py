@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rankae.cli.experiment_options import Json, Places, places
-from rankae.cli.options import Data
+from rankae.cli.options import Data, Delimiter, FormatName, LabelColumn, LabelSeparator, TextColumn, given
 
 
 def tune(
@@ -20,6 +20,11 @@ def tune(
     seed: Annotated[int, typer.Option(help="Seed of the search and of the models.")] = 0,
     k: Places = "1,3,5",
     json: Json = False,
+    format: FormatName = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    label_separator: LabelSeparator = None,
+    delimiter: Delimiter = None,
 ) -> None:
     """Search for parameters on 20 % of the training rows, then train on all of them.
 
@@ -34,8 +39,23 @@ def tune(
         shown = "none yet" if best is None else f"{best:.2f}"
         typer.echo(f"trial {number} of {trials}: best mean of P@k so far {shown}", err=True)
 
+    reading = given(
+        format=format,
+        text_column=text_column,
+        label_column=label_column,
+        label_separator=label_separator,
+        delimiter=delimiter,
+    )
     found = tune_and_refit(
-        data, method, out, trials=trials, minutes=minutes, seed=seed, k=places(k), tell=None if json else tell
+        data,
+        method,
+        out,
+        trials=trials,
+        minutes=minutes,
+        seed=seed,
+        k=places(k),
+        tell=None if json else tell,
+        reading=reading,
     )
     files = {name: str(out / name) for name in ("preset.json", "tuning.html", "model")}
     if json:

@@ -9,13 +9,22 @@ from typing import Any
 
 from rankae.data.dataset import Dataset
 from rankae.data.formats import FORMATS, Format, format_of, format_of_name
+from rankae.data.formats.delimited import has_columns
 from rankae.data.opening import OpenStream, first_line, open_data
+from rankae.data.reading import ReadingSettings
 from rankae.errors import DataError
 
 _XMC = re.compile(rb"\d+[ \t]+\d+[ \t]+\d+[ \t]*|(\d+(,\d+)*)?([ \t]+\d+:\S+)+[ \t]*|\d+:\S+([ \t]+\d+:\S+)*[ \t]*")
 
 
-def iter_batches(source: str | Path, format: str | None = None, batch: int = 1024, **options: Any) -> Iterator[Dataset]:
+def iter_batches(
+    source: str | Path,
+    format: str | None = None,
+    batch: int = 1024,
+    *,
+    reading: ReadingSettings | None = None,
+    **options: Any,
+) -> Iterator[Dataset]:
     """Yield the rows of `source` in pieces of at most `batch`.
 
     Labels may be absent: `labels` then has no columns. Named labels are numbered anew in every piece.
@@ -24,29 +33,33 @@ def iter_batches(source: str | Path, format: str | None = None, batch: int = 102
     ----------
     source : a file, or "-" for standard input.
     format : by default the file name tells. For .txt and standard input the first line does: what is neither
-        JSON nor XMC text nor fastText is a document a line.
+        JSON nor XMC text nor fastText, nor a header with the columns of `reading`, is a document a line.
+    reading : how a model's training data was read (`model.reading_`); a file that does not fit is refused.
+    options : as for `load_dataset`.
     """
     if batch < 1:
         raise DataError(f"a batch of {batch} rows was asked for; it must be at least 1")
+    columns = {name: value for name, value in options.items() if ReadingSettings.is_option(name)}
+    expected = (reading or ReadingSettings()).with_options(**columns)
     if str(source) != "-":
-        chosen = _format_of_file(str(source)) if format is None else format_of_name(str(source), format)
-        return chosen.load().batches(str(source), batch, **options)
+        chosen = _format_of_file(str(source), format, expected)
+        return chosen.load().batches(str(source), batch, **chosen.options(source, reading, options))
     stream = OpenStream(open_data("-"), "standard input")
-    chosen = _format_of_line(first_line(stream)) if format is None else format_of_name("", format)
+    chosen = _format_of_line(first_line(stream), expected) if format is None else format_of_name("", format)
     if chosen.name in ("npz", "parquet"):
         raise DataError(f"standard input: {chosen.name} cannot be read as a stream; give it as a file")
-    return chosen.load().batches(stream, batch, **options)
+    return chosen.load().batches(stream, batch, **chosen.options(stream, reading, options))
 
 
-def _format_of_file(path: str) -> Format:
-    chosen = format_of(path)
-    if chosen.name != "xmc":
+def _format_of_file(path: str, format: str | None, expected: ReadingSettings) -> Format:
+    chosen = format_of(path, format, expected.format)
+    if format is not None or chosen.name != "xmc":
         return chosen
     with open_data(path) as stream:
-        return _format_of_line(first_line(OpenStream(stream, path)))
+        return _format_of_line(first_line(OpenStream(stream, path)), expected)
 
 
-def _format_of_line(line: bytes) -> Format:
+def _format_of_line(line: bytes, expected: ReadingSettings) -> Format:
     line = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
     if line.startswith(b"PK\x03\x04"):
         return FORMATS["npz"]
@@ -54,4 +67,6 @@ def _format_of_line(line: bytes) -> Format:
         return FORMATS["jsonl"]
     if b"__label__" in line:
         return FORMATS["fasttext"]
+    if expected.text_columns and has_columns(line.decode(errors="replace"), expected):
+        return FORMATS["csv"]
     return FORMATS["xmc" if _XMC.fullmatch(line) else "lines"]

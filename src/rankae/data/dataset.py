@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.data.reading import ReadingSettings
 from rankae.errors import DataError
 
 
@@ -23,6 +24,8 @@ class Dataset:
     labels : CSR float32, rows x labels, every stored value 1; rows x 0 where the source names no labels.
     label_names, feature_names : a name for each column, or None where columns have only numbers.
     name : what to call the data in messages and tables.
+    reading : how the file was read: which columns are text, labels and id; None for data that is no file's.
+    carried : cells that go along with the rows, such as ids, by the name of their column.
     """
 
     labels: sp.csr_matrix
@@ -31,6 +34,8 @@ class Dataset:
     label_names: list[str] | None = None
     feature_names: list[str] | None = None
     name: str = "data"
+    reading: ReadingSettings | None = None
+    carried: dict[str, list[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if (self.features is None) == (self.texts is None):
@@ -60,6 +65,11 @@ class Dataset:
         """Feature columns; 0 for texts, whose words are counted only when a model is fitted."""
         return 0 if self.features is None else self.features.shape[1]
 
+    @property
+    def ids(self) -> list[Any] | None:
+        """What each row is called, if the file has a column of ids."""
+        return None if self.reading is None else self.carried.get(self.reading.id_column or "")
+
     def __len__(self) -> int:
         return self.n_rows
 
@@ -71,6 +81,7 @@ class Dataset:
             labels=self.labels[positions],
             features=None if self.features is None else self.features[positions],
             texts=None if self.texts is None else [self.texts[i] for i in positions],
+            carried={column: [cells[i] for i in positions] for column, cells in self.carried.items()},
         )
 
     def aligned_to(self, names: Sequence[Hashable]) -> Dataset:

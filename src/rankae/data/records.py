@@ -5,25 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from rankae.data.dataset import Dataset
+from rankae.data.reading import ReadingSettings
 from rankae.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row: `text` or `features` (number -> value), and its labels, None where the source has none."""
+    """One row: `text` or `features` (number -> value), and its labels, None where the source has none.
+
+    carried : cells that go along with the row, in the order of `ReadingSettings.carried`.
+    """
 
     text: str | None
     labels: list[str] | None
     features: dict[int, float] | None = None
+    carried: tuple[Any, ...] = ()
 
 
-def gathered(records: Iterable[Record], name: object, n_features: int | None = None) -> Dataset:
+def gathered(
+    records: Iterable[Record], name: object, n_features: int | None = None, reading: ReadingSettings | None = None
+) -> Dataset:
     """A data set of all `records`; label columns go in the order of their names."""
+    carried: list[tuple[Any, ...]] = []
     texts: list[str] = []
     feature_rows: list[dict[int, float]] = []
     number: dict[str, int] = {}
@@ -33,6 +42,7 @@ def gathered(records: Iterable[Record], name: object, n_features: int | None = N
             texts.append(record.text)
         else:
             feature_rows.append(record.features or {})
+        carried.append(record.carried)
         label_rows.append({number.setdefault(label, len(number)) for label in record.labels or ()})
     if texts and feature_rows:
         raise DataError(f"{name}: some rows are texts and some are features; a data set holds one kind")
@@ -44,21 +54,38 @@ def gathered(records: Iterable[Record], name: object, n_features: int | None = N
     labels = sp.csr_matrix((np.ones(len(indices), np.float32), indices, indptr), shape=(len(label_rows), len(names)))
     labels.sort_indices()
     features = _matrix(feature_rows, n_features) if feature_rows else None
-    return Dataset(labels, features, texts if features is None else None, label_names=names, name=str(name))
+    columns = reading.carried if reading is not None else ()
+    return Dataset(
+        labels,
+        features,
+        texts if features is None else None,
+        label_names=names,
+        name=str(name),
+        reading=reading,
+        carried={column: [cells[i] for cells in carried] for i, column in enumerate(columns)},
+    )
 
 
-def whole(records: Iterable[Record], name: object, n_features: int | None = None) -> Dataset:
+def whole(
+    records: Iterable[Record], name: object, n_features: int | None = None, reading: ReadingSettings | None = None
+) -> Dataset:
     """`gathered`, for a file that must hold something."""
-    data = gathered(records, name, n_features)
+    data = gathered(records, name, n_features, reading)
     if not len(data):
         raise DataError(f"{name}: there are no rows in the file")
     return data
 
 
-def pieces(records: Iterator[Record], size: int, name: object, n_features: int | None = None) -> Iterator[Dataset]:
+def pieces(
+    records: Iterator[Record],
+    size: int,
+    name: object,
+    n_features: int | None = None,
+    reading: ReadingSettings | None = None,
+) -> Iterator[Dataset]:
     """Data sets of at most `size` records each, in constant memory."""
     while batch := list(islice(records, size)):
-        yield gathered(batch, name, n_features)
+        yield gathered(batch, name, n_features, reading)
 
 
 def _matrix(rows: list[dict[int, float]], n_features: int | None) -> sp.csr_matrix:

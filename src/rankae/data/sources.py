@@ -12,12 +12,20 @@ from rankae.data.dataset import Dataset
 from rankae.data.formats import ENDINGS, format_of
 from rankae.data.names import with_names
 from rankae.data.opening import without_compression
+from rankae.data.reading import ReadingSettings
 from rankae.errors import DataError
 
 SPLITS = {"train": ("train", "trn"), "dev": ("dev", "val", "valid", "validation"), "test": ("test", "tst")}
 
 
-def load_dataset(source: str | Path, split: str = "train", format: str | None = None, **options: Any) -> Dataset:
+def load_dataset(
+    source: str | Path,
+    split: str = "train",
+    format: str | None = None,
+    *,
+    reading: ReadingSettings | None = None,
+    **options: Any,
+) -> Dataset:
     """Read one split of a data set.
 
     Parameters
@@ -25,13 +33,15 @@ def load_dataset(source: str | Path, split: str = "train", format: str | None = 
     source : a folder with train.*, test.* and perhaps dev.*; a single file; or the name of a known data set.
     split : "train", "test" or "dev" of a folder; a single file is read whichever is asked for.
     format : the file's format, if its name does not tell.
-    options : for the format's reader, such as text_column and label_column for CSV.
+    reading : how a model's training data was read (`model.reading_`); a file that does not fit is refused.
+    options : for the format's reader, over `reading`: text_column ("title,body" joins two), label_column,
+        label_separator, delimiter, id_column and keep for CSV, JSONL and Parquet.
     """
     from rankae.data.split_files import find_split_files, load_split
 
     place = find_source(source)
     if place.is_file():
-        data = _read(place, format, options)
+        data = _read(place, format, reading, options)
         return replace(with_names(data, place.parent) if _is_split_name(place) else data, name=_short_name(place))
     if split_files := find_split_files(place):
         return replace(with_names(load_split(split_files, split, options), place), name=place.name)
@@ -39,7 +49,7 @@ def load_dataset(source: str | Path, split: str = "train", format: str | None = 
     if split not in files:
         have = f"it has {', '.join(files)}" if files else "it has no train.* or test.* in a known format"
         raise DataError(f"{place}: there is no {split!r} split; {have}")
-    return replace(with_names(_read(files[split], format, options), place), name=place.name)
+    return replace(with_names(_read(files[split], format, reading, options), place), name=place.name)
 
 
 def splits_of(source: str | Path) -> list[str]:
@@ -85,15 +95,15 @@ def cache_folder() -> Path:
     return Path(base) / "rankae"
 
 
-def _read(path: Path, format: str | None, options: dict[str, Any]) -> Dataset:
-    chosen = format_of(str(path), format)
-    options = {name: value for name, value in options.items() if value is not None}
+def _read(path: Path, format: str | None, reading: ReadingSettings | None, options: dict[str, Any]) -> Dataset:
+    chosen = format_of(str(path), format, None if reading is None else reading.format)
     try:
-        return chosen.load().read(str(path), **options)
+        data = chosen.load().read(str(path), **chosen.options(path, reading, options))
     except TypeError as error:
         if "unexpected keyword" not in str(error):
             raise
         raise DataError(f"{path}: {chosen.name} has no option {str(error).rpartition(' ')[2]}") from None
+    return data if data.reading is not None else replace(data, reading=ReadingSettings(format=chosen.name))
 
 
 def _files_by_split(folder: Path) -> dict[str, Path]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from rankae.data import load_dataset
 from rankae.errors import RankaeError
@@ -26,11 +27,15 @@ def tune_and_refit(
     seed: int = 0,
     k: tuple[int, ...] = (1, 3, 5),
     tell: Callable[[int, float | None], None] | None = None,
+    reading: dict[str, Any] | None = None,
 ) -> Found:
-    """Search on 20 % of the training rows, write what was found, then train on all rows."""
+    """Search on 20 % of the training rows, write what was found, then train on all rows.
+
+    reading : options of `load_dataset`, such as text_column.
+    """
     if method not in registry.METHODS:
         raise RankaeError(f"there is no method {method!r}; choose one of {', '.join(name for name in SPACES)}")
-    train = load_dataset(data, "train")
+    train = load_dataset(data, "train", **reading or {})
     learn, check = fit_and_check(train)
     found = search_parameters(
         method,

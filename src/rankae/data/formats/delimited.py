@@ -1,98 +1,118 @@
-"""CSV and TSV with a header line: chosen columns hold the text and the labels."""
+"""CSV and TSV with a header line: chosen columns hold the text, the labels and the id."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from rankae.data.dataset import Dataset
+from rankae.data.label_cells import empty_if_no_value, labels_in, separator_among
 from rankae.data.opening import Source, open_data, text_lines, without_compression
+from rankae.data.reading import LISTS, ReadingSettings
 from rankae.data.records import Record, pieces, whole
 from rankae.errors import DataError
 
-TEXT_COLUMNS = ("text", "document", "description", "content", "body")
-LABEL_COLUMNS = ("labels", "label", "tags", "classes", "categories")
-SEPARATORS = "|;,"
+DELIMITERS = ",;\t|"
 MOST_CELL = 1 << 27
 
 
-def read(
-    path: Source,
-    text_column: str | None = None,
-    label_column: str | None = None,
-    label_separator: str | None = None,
-    delimiter: str | None = None,
-) -> Dataset:
-    """Read a whole file.
+@dataclass(frozen=True, slots=True)
+class _Row:
+    line: int
+    text: str
+    label_cell: str | None
+    carried: tuple[str, ...]
 
-    Parameters
-    ----------
-    text_column : the text's column; several, separated by commas, are joined line by line.
-    label_column : the labels' column.
-    label_separator : what stands between labels; if not given, the first of | ; , that occurs in the column.
-    delimiter : what stands between cells: a tab for .tsv, else a comma.
-    """
-    rows = list(_rows(path, text_column, label_column, delimiter, must_have_labels=True))
-    if label_separator is None:
-        label_separator = next((s for s in SEPARATORS if any(s in (cell or "") for _, cell in rows)), ",")
-    return whole((_record(text, cell, label_separator) for text, cell in rows), path)
+
+def read(path: Source, reading: ReadingSettings | None = None) -> Dataset:
+    """Read a whole file; a label separator that is not set is found by looking at every label cell."""
+    settings, rows = _opened(path, reading or ReadingSettings(), labels_needed=True)
+    everything = list(rows)
+    found = separator_among(row.label_cell for row in everything)
+    if settings.label_separator is None or (found == LISTS and settings.of_model):
+        settings = replace(settings, label_separator=found or ",")
+    return whole(_records(everything, settings, path), path, reading=settings)
 
 
 def batches(
-    path: Source,
-    size: int,
-    text_column: str | None = None,
-    label_column: str | None = None,
-    label_separator: str | None = None,
-    delimiter: str | None = None,
+    path: Source, size: int, reading: ReadingSettings | None = None, labels_needed: bool = False
 ) -> Iterator[Dataset]:
-    """Pieces of `size` rows; labels may be absent. A stream cannot look ahead: its separator is | if not given."""
-    rows = _rows(path, text_column, label_column, delimiter, must_have_labels=False)
-    return pieces((_record(text, cell, label_separator or "|") for text, cell in rows), size, path)
+    """Pieces of `size` rows; labels may be absent. A stream cannot look ahead: its separator is | if not set."""
+    settings, rows = _opened(path, reading or ReadingSettings(), labels_needed)
+    settings = replace(settings, label_separator=settings.label_separator or "|")
+    return pieces(_records(rows, settings, path), size, path, reading=settings)
 
 
-def _record(text: str, cell: str | None, separator: str) -> Record:
-    if cell is None:
-        return Record(text, None)
-    return Record(text, [label for part in cell.split(separator) if (label := part.strip())])
+def _records(rows: Iterator[_Row] | list[_Row], settings: ReadingSettings, path: Source) -> Iterator[Record]:
+    separator = settings.label_separator or ","
+    for row in rows:
+        labels = None if row.label_cell is None else labels_in(row.label_cell, separator, f"{path}, line {row.line}")
+        yield Record(row.text, labels, carried=row.carried)
 
 
-def _rows(
-    path: Source, text_column: str | None, label_column: str | None, delimiter: str | None, must_have_labels: bool
-) -> Iterator[tuple[str, str | None]]:
-    """(text, label cell) of every row."""
+def _opened(path: Source, reading: ReadingSettings, labels_needed: bool) -> tuple[ReadingSettings, Iterator[_Row]]:
+    """What the header says, and the rows below it."""
     csv.field_size_limit(MOST_CELL)
-    if delimiter is None:
-        delimiter = "\t" if without_compression(str(path)).lower().endswith((".tsv", ".tab")) else ","
-    elif len(delimiter) != 1:
-        raise DataError(f"{path}: the delimiter must be one character, not {delimiter!r}")
-    with open_data(path) as stream:
-        # Lines keep their ends here, because a quoted cell may run over several.
-        table = csv.reader((f"{line}\n" for _, line in text_lines(stream, path)), delimiter=delimiter, strict=True)
+    stream = open_data(path)
+    # Lines keep their ends here, because a quoted cell may run over several.
+    lines = (f"{line}\n" for _, line in text_lines(stream, path))
+    try:
+        first = next(lines, "")
+        delimiter = reading.delimiter
+        if delimiter is None or (reading.of_model and not _fits(first, delimiter, reading)):
+            delimiter = delimiter_of(first, reading, str(path))
+        table = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
         try:
             header = next(table, [])
-            texts = _chosen(path, header, text_column.split(",") if text_column else None, TEXT_COLUMNS, "text_column")
-            wanted = [label_column] if label_column else None
-            if must_have_labels or (wanted and wanted[0] in header):
-                labels: int | None = _chosen(path, header, wanted, LABEL_COLUMNS, "label_column")[0]
-            else:
-                labels = next((header.index(name) for name in LABEL_COLUMNS if name in header), None)
-            for row in table:
-                if not row:
-                    continue
-                if len(row) != len(header):
-                    raise DataError(f"{path}, line {table.line_num}: {len(row)} cells under {len(header)} columns")
-                yield "\n".join(row[i] for i in texts), None if labels is None else row[labels]
         except csv.Error as error:
-            raise DataError(f"{path}, line {table.line_num}: {error}") from None
+            raise DataError(f"{path}, line 1: {error}") from None
+        settings = replace(reading, delimiter=delimiter).found_in(header, f"{path}, line 1", labels_needed)
+    except BaseException:
+        stream.close()
+        raise
+
+    def rows() -> Iterator[_Row]:
+        texts = [header.index(name) for name in settings.text_columns]
+        label = None if settings.label_column is None else header.index(settings.label_column)
+        carried = [header.index(name) for name in settings.carried]
+        with stream:
+            try:
+                for row in table:
+                    if not row:
+                        continue
+                    if len(row) != len(header):
+                        raise DataError(f"{path}, line {table.line_num}: {len(row)} cells under {len(header)} columns")
+                    text = "\n".join(empty_if_no_value(row[i]) for i in texts)
+                    cell = None if label is None else row[label]
+                    yield _Row(table.line_num, text, cell, tuple(row[i] for i in carried))
+            except csv.Error as error:
+                raise DataError(f"{path}, line {table.line_num}: {error}") from None
+
+    return replace(settings, format="tsv" if _is_tsv(str(path)) else "csv"), rows()
 
 
-def _chosen(
-    path: Source, header: list[str], wanted: list[str] | None, usual: tuple[str, ...], option: str
-) -> list[int]:
-    names = wanted or [name for name in usual if name in header][:1]
-    if not names or not set(names) <= set(header):
-        missing = next((name for name in names if name not in header), " or ".join(usual[:2]))
-        have = ", ".join(header)[:200]
-        raise DataError(f"{path}, line 1: there is no column {missing!r} among {have}; choose one with {option}")
-    return [header.index(name) for name in names]
+def delimiter_of(header: str, reading: ReadingSettings, name: str = "") -> str:
+    """What stands between the cells of a header line: a tab for .tsv, else the first mark that finds the columns."""
+    usual = "\t" if _is_tsv(name) else ","
+    marks = usual + DELIMITERS.replace(usual, "")
+    return next((mark for mark in marks if _fits(header, mark, reading)), max(marks, key=header.count))
+
+
+def has_columns(header: str, reading: ReadingSettings) -> bool:
+    """Whether a line is the header of a table with the columns of `reading`."""
+    return any(_fits(header, mark, reading) for mark in DELIMITERS)
+
+
+def _fits(header: str, delimiter: str, reading: ReadingSettings) -> bool:
+    try:
+        cells = next(csv.reader([header], delimiter=delimiter), [])
+        reading.found_in(cells, "", False)
+    except (csv.Error, DataError):
+        return False
+    return True
+
+
+def _is_tsv(name: str) -> bool:
+    return without_compression(name).lower().endswith((".tsv", ".tab"))

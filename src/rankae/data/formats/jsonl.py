@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, BinaryIO, NoReturn
 
 from rankae.data.dataset import Dataset
+from rankae.data.label_cells import labels_in, separator_among
 from rankae.data.opening import Source, open_data, text_lines
+from rankae.data.reading import ReadingSettings
 from rankae.data.records import Record, pieces, whole
 from rankae.errors import DataError
 
@@ -16,18 +20,37 @@ MOST_COLUMNS = 1 << 27
 MOST_VALUE = 3.4028235677e38  # from here on a number is infinite in float32
 
 
-def read(
-    path: Source, text_column: str = "text", label_column: str = "labels", n_features: int | None = None
-) -> Dataset:
-    """Read a whole file; every line must have labels, if only an empty list."""
-    return whole(_records(path, text_column, label_column, True, n_features), path, n_features)
+@dataclass(frozen=True, slots=True)
+class _Row:
+    line: int
+    text: str | None
+    labels: Any  # as they stand in the line
+    features: dict[int, float] | None
+    carried: tuple[Any, ...]
+
+
+def read(path: Source, reading: ReadingSettings | None = None, n_features: int | None = None) -> Dataset:
+    """Read a whole file; every line must have labels, if only an empty list.
+
+    Labels that are one string a row are split where | or ; stands between them, or where they are lists in quotes.
+    """
+    settings, rows = _opened(path, reading or ReadingSettings(), True, n_features)
+    everything = list(rows)
+    if settings.label_separator is None and all(isinstance(row.labels, str | None) for row in everything):
+        settings = replace(settings, label_separator=separator_among((row.labels for row in everything), "|;"))
+    return whole(_records(everything, settings, path), path, n_features, settings)
 
 
 def batches(
-    path: Source, size: int, text_column: str = "text", label_column: str = "labels", n_features: int | None = None
+    path: Source,
+    size: int,
+    reading: ReadingSettings | None = None,
+    n_features: int | None = None,
+    labels_needed: bool = False,
 ) -> Iterator[Dataset]:
     """Pieces of `size` lines; labels may be absent."""
-    return pieces(_records(path, text_column, label_column, False, n_features), size, path, n_features)
+    settings, rows = _opened(path, reading or ReadingSettings(), labels_needed, n_features)
+    return pieces(_records(rows, settings, path), size, path, n_features, settings)
 
 
 def write(data: Dataset, stream: BinaryIO) -> None:
@@ -53,42 +76,108 @@ def _line(row: dict[str, Any]) -> bytes:
         return json.dumps(row).encode()
 
 
-def _records(
-    path: Source, text_column: str, label_column: str, must_have_labels: bool, n_features: int | None
-) -> Iterator[Record]:
-    with open_data(path) as stream:
-        for number, line in text_lines(stream, path):
-            if not line or line.isspace():
-                continue
+def _records(rows: Iterable[_Row], settings: ReadingSettings, path: Source) -> Iterator[Record]:
+    for row in rows:
+        labels = row.labels
+        if isinstance(labels, str) and settings.label_separator is not None:
+            labels = labels_in(labels, settings.label_separator, f"{path}, line {row.line}")
+        elif labels is not None:
+            labels = _labels(labels, settings.label_column or "", _complainer(path, row.line))
+        yield Record(row.text, labels, row.features, row.carried)
 
-            def complain(what: str, number: int = number) -> NoReturn:
-                raise DataError(f"{path}, line {number}: {what}") from None
 
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                complain(f"not a JSON object ({error})")
-            if isinstance(row, str) and not must_have_labels:
-                row = {text_column: row}
-            if not isinstance(row, dict):
-                complain(f"a JSON object was expected, not {type(row).__name__}")
-            labels = row.get(label_column)
-            if labels is None and must_have_labels:
-                complain(f"there is no {label_column!r}; give a list of labels, empty if there are none")
-            if labels is not None:
-                labels = _labels(labels, label_column, complain)
-            text = row.get(text_column)
-            if isinstance(text, str):
-                yield Record(text, labels)
-            elif text is not None:
-                complain(f"{text_column!r} must be a string, not {type(text).__name__}")
-            elif isinstance(row.get("features"), dict):
-                yield Record(None, labels, _features(row["features"], n_features, complain))
-            else:
-                complain(f"there is no {text_column!r} and no 'features'")
+def _opened(
+    path: Source, reading: ReadingSettings, labels_needed: bool, n_features: int | None
+) -> tuple[ReadingSettings, Iterator[_Row]]:
+    """What the fields of the first object say, and all rows."""
+    stream = open_data(path)
+    lines = ((n, line) for n, line in text_lines(stream, path) if line and not line.isspace())
+    try:
+        first = next(lines, None)
+        row = {} if first is None else _object(first[1], _complainer(path, first[0]), reading, labels_needed)
+        settings = reading
+        if isinstance(row.get("features"), dict) and _no_text(row, reading):
+            settings = replace(reading, label_column=reading.label_column or "labels")
+        elif first is not None:
+            settings = reading.found_in(list(row), f"{path}, line {first[0]}", labels_needed)
+    except BaseException:
+        stream.close()
+        raise
+
+    def rows() -> Iterator[_Row]:
+        with stream:
+            for number, line in chain(() if first is None else (first,), lines):
+                yield _row(line, number, settings, labels_needed, n_features, _complainer(path, number))
+
+    return replace(settings, format="jsonl"), rows()
+
+
+def _no_text(row: dict[str, Any], reading: ReadingSettings) -> bool:
+    try:
+        return not reading.text_columns and not reading.found_in(list(row), "", False).text_columns
+    except DataError:
+        return not reading.text_columns
+
+
+def _row(
+    line: str, number: int, settings: ReadingSettings, labels_needed: bool, n_features: int | None, complain: Any
+) -> _Row:
+    row = _object(line, complain, settings, labels_needed)
+    names = settings.text_columns or ("text",)
+    label_column = settings.label_column or "labels"
+    labels = row.get(label_column)
+    if labels_needed and label_column not in row:
+        complain(f"there is no {label_column!r}; give a list of labels, empty if there are none")
+    carried = tuple(row.get(name) for name in settings.carried)
+    texts = [row.get(name) for name in names]
+    if wrong := next((t for t in texts if not isinstance(t, str | None)), None):
+        name = names[texts.index(wrong)]
+        complain(f"{name!r} must be a string, not {type(wrong).__name__}")
+    if all(name in row for name in names) and any(isinstance(t, str) for t in texts):
+        return _Row(number, "\n".join(t or "" for t in texts), labels, None, carried)
+    if isinstance(row.get("features"), dict):
+        return _Row(number, None, labels, _features(row["features"], n_features, complain), carried)
+    lacking = next((name for name in names if row.get(name) is None), names[0])
+    complain(f"there is no {lacking!r} and no 'features'")
+
+
+def _object(line: str, complain: Any, reading: ReadingSettings, labels_needed: bool) -> dict[str, Any]:
+    """The object that a line holds; for prediction a string alone is a text."""
+    try:
+        row = json.loads(line, object_pairs_hook=_distinct)
+    except _GivenTwice as error:
+        complain(f"the field {str(error)[:60]!r} is given twice")
+    except (ValueError, RecursionError) as error:
+        complain(f"not a JSON object ({error})")
+    if isinstance(row, str) and not labels_needed:
+        return dict.fromkeys(reading.text_columns[1:], "") | {(reading.text_columns or ("text",))[0]: row}
+    if not isinstance(row, dict):
+        complain(f"a JSON object was expected, not {type(row).__name__}")
+    return row
+
+
+class _GivenTwice(Exception):
+    """A field that an object has twice: which of them counts is anybody's guess."""
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _GivenTwice(next(name for name in names if names.count(name) > 1))
+    return row
+
+
+def _complainer(path: Source, number: int) -> Any:
+    def complain(what: str) -> NoReturn:
+        raise DataError(f"{path}, line {number}: {what}") from None
+
+    return complain
 
 
 def _labels(labels: Any, field: str, complain: Any) -> list[str]:
+    if isinstance(labels, float) and math.isnan(labels):  # how pandas writes that there are none
+        return []
     if not isinstance(labels, list):
         labels = [labels]
     for label in labels:

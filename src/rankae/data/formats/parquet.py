@@ -2,85 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from rankae.data.dataset import Dataset
-from rankae.data.formats.delimited import LABEL_COLUMNS, SEPARATORS, TEXT_COLUMNS
+from rankae.data.label_cells import labels_in, separator_among
+from rankae.data.reading import ReadingSettings
 from rankae.data.records import Record, pieces, whole
 from rankae.errors import DataError, MissingExtra
 
 
-def read(
-    path: str, text_column: str | None = None, label_column: str | None = None, label_separator: str | None = None
-) -> Dataset:
-    """Read a whole file; see `rankae.data.formats.delimited.read` for the options."""
-    return whole(_records(path, text_column, label_column, label_separator, True), path)
+def read(path: str, reading: ReadingSettings | None = None) -> Dataset:
+    """Read a whole file; see `rankae.data.reading` for how columns are found."""
+    settings, rows = _opened(path, reading or ReadingSettings(), True)
+    everything = list(rows)
+    cells = [row[0].get(settings.label_column or "") for row in everything]
+    if settings.label_separator is None and any(isinstance(cell, str) for cell in cells):
+        settings = replace(settings, label_separator=separator_among(c for c in cells if isinstance(c, str)) or ",")
+    return whole(_records(everything, settings, True), path, reading=settings)
 
 
 def batches(
-    path: str,
-    size: int,
-    text_column: str | None = None,
-    label_column: str | None = None,
-    label_separator: str | None = None,
+    path: str, size: int, reading: ReadingSettings | None = None, labels_needed: bool = False
 ) -> Iterator[Dataset]:
-    return pieces(_records(path, text_column, label_column, label_separator, False), size, path)
+    """Pieces of `size` rows; labels may be absent."""
+    settings, rows = _opened(path, reading or ReadingSettings(), labels_needed)
+    return pieces(_records(rows, settings, labels_needed), size, path, reading=settings)
 
 
-def _records(
-    path: str, text_column: str | None, label_column: str | None, separator: str | None, must_have_labels: bool
-) -> Iterator[Record]:
+def _opened(
+    path: str, reading: ReadingSettings, labels_needed: bool
+) -> tuple[ReadingSettings, Iterator[tuple[dict[str, Any], str]]]:
+    """What the file's schema says, and its rows, each with its place for messages."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingExtra(f"{path}: Parquet", "parquet") from None
+
+    def unreadable(error: Exception) -> DataError:
+        return DataError(f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})")
+
     try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            text = _column(path, file.schema_arrow.names, text_column, TEXT_COLUMNS, "text_column")
-            labels = _column(
-                path, file.schema_arrow.names, label_column, LABEL_COLUMNS, "label_column", must_have_labels
-            )
-            columns = [name for name in (text, labels) if name]
-            number = 0
-            for batch in file.iter_batches(columns=columns):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield _record(row, text, labels, separator, f"{path}, row {number}", must_have_labels)
+        file = pyarrow.parquet.ParquetFile(path)
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file") from None
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})") from None
+        raise unreadable(error) from None
+    settings = reading.found_in(file.schema_arrow.names, path, labels_needed)
+    label = () if settings.label_column is None else (settings.label_column,)
+    columns = list(dict.fromkeys((*settings.text_columns, *label, *settings.carried)))
+
+    def rows() -> Iterator[tuple[dict[str, Any], str]]:
+        number = 0
+        try:
+            with file:
+                for batch in file.iter_batches(columns=columns):
+                    for row in batch.to_pylist():
+                        number += 1
+                        yield row, f"{path}, row {number}"
+        except (pyarrow.ArrowException, OSError) as error:
+            raise unreadable(error) from None
+
+    return replace(settings, format="parquet"), rows()
 
 
-def _column(
-    path: str, have: list[str], wanted: str | None, usual: tuple[str, ...], option: str, needed: bool = True
-) -> str | None:
-    name = wanted or next((name for name in usual if name in have), None)
-    if name not in have and (needed or wanted):
-        raise DataError(
-            f"{path}: there is no column {name or usual[0]!r} among {', '.join(have)}; choose with {option}"
-        )
-    return name
+def _records(
+    rows: Iterable[tuple[dict[str, Any], str]], settings: ReadingSettings, labels_needed: bool
+) -> Iterator[Record]:
+    for row, where in rows:
+        text = "\n".join(_text(row[name], name, where) for name in settings.text_columns)
+        carried = tuple(row[name] for name in settings.carried)
+        yield Record(text, _labels(row, settings, where, labels_needed), carried=carried)
 
 
-def _record(
-    row: dict[str, Any], text_column: str | None, labels: str | None, separator: str | None, where: str, needed: bool
-) -> Record:
-    text = row.get(text_column or "")
-    if not isinstance(text, str):
-        raise DataError(f"{where}: {text_column!r} is {type(text).__name__}, not a string")
-    own = row.get(labels) if labels else None
+def _text(value: Any, column: str, where: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise DataError(f"{where}: {column!r} is {type(value).__name__}, not a string")
+    return value
+
+
+def _labels(row: dict[str, Any], settings: ReadingSettings, where: str, needed: bool) -> list[str] | None:
+    if settings.label_column is None:
+        return None
+    own = row[settings.label_column]
     if own is None:
-        if needed:
-            raise DataError(f"{where}: there is no {labels!r}; give a list of labels, empty if there are none")
-        return Record(text, None)
+        return [] if needed else None
     if isinstance(own, str):
-        separator = separator or next((s for s in SEPARATORS if s in own), ",")
-        own = [label for part in own.split(separator) if (label := part.strip())]
-    elif not isinstance(own, list):
+        return labels_in(own, settings.label_separator or "|", where)
+    if not isinstance(own, list):
         own = [own]
     if any(isinstance(label, bool) or not isinstance(label, str | int) for label in own):
         raise DataError(f"{where}: labels must be strings or whole numbers")
-    return Record(text, [str(label) for label in own])
+    return [str(label) for label in own]

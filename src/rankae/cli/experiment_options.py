@@ -46,7 +46,7 @@ def running(
     minutes: float | None,
     cells: Path | None,
     report_only: bool,
-    reading: dict[str, str],
+    reading: dict[str, Any],
 ) -> Running:
     """How to run cells, as the options say."""
     from rankae.experiments.plan import Running

@@ -43,7 +43,7 @@ def index(
         return
     rows = None
     if check is not None:
-        data = matched(ranker, load_dataset(check, "test"))
+        data = matched(ranker, load_dataset(check, "test", reading=ranker.reading_))
         if len(data) == 0:
             raise RankaeError(f"{check} has no test rows to measure recall on")
         rows = data.rows[:_MOST_ROWS]

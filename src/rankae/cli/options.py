@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,7 +21,7 @@ Delimiter = Annotated[str | None, typer.Option(help="CSV: what stands between ce
 IdColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: what a row is called.")]
 
 
-def given(**options: str | None) -> dict[str, str]:
+def given(**options: str | None) -> dict[str, Any]:
     """Only the options that were given: a format's reader has its own defaults for the others."""
     return {name: value for name, value in options.items() if value is not None}
 

@@ -37,7 +37,7 @@ def shrink(
     small.save(out, **read_model(model).facts)
     found: dict[str, dict[str, Any]] = {"before": {"bytes": _size(model)}, "after": {"bytes": _size(out)}}
     if check is not None:
-        data = load_dataset(check, "test")
+        data = load_dataset(check, "test", reading=before.reading_)
         for name, ranker in (("before", before), ("after", RankAE.load(out))):
             figures = measure(ranker, data, _PLACES)
             found[name] |= {f"P@{k}": figures[f"P@{k}"] for k in _PLACES}

@@ -146,7 +146,7 @@ class ReadingSettings:
         """What a model keeps, or None if it keeps nothing that can be used (older models, forged files)."""
         if not isinstance(kept, dict):
             return None
-        words = {
+        words: dict[str, Any] = {
             name: kept.get(name) for name in ("format", "label_column", "label_separator", "delimiter", "id_column")
         }
         texts = kept.get("text_columns") or []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rankae.data import load_dataset, splits_of
 from rankae.experiments.compare import refuse_same_names, write_files, write_report
@@ -53,7 +54,7 @@ def ablate(
     full = {outcome.series.data: outcome for outcome in outcomes}
     plan = [Series(source, variant, seeds, None, tune_trials, k) for source in data for variant in PAPER]
     for source in data:
-        for variant in [*ADDITIONS, *(TEXT_ADDITIONS if _is_text(source) else [])]:
+        for variant in [*ADDITIONS, *(TEXT_ADDITIONS if _is_text(source, running.reading) else [])]:
             series = Series(source, variant, seeds, None, 0, k)
             if source in full and does_without(variant, full[source]):
                 outcomes.append(Outcome(series, [], [], "the default does without it here"))
@@ -109,6 +110,6 @@ def _bars(summary: Summary, data: str, methods: list[str], against: str | None, 
     return bar_chart(measures, bars, title, y_label)
 
 
-def _is_text(source: str) -> bool:
+def _is_text(source: str, reading: dict[str, Any]) -> bool:
     splits = splits_of(source)
-    return load_dataset(source, "test" if "test" in splits else splits[0]).texts is not None
+    return load_dataset(source, "test" if "test" in splits else splits[0], **reading).texts is not None

@@ -29,6 +29,7 @@ class Cell:
     noise : kind and rate of label noise on 80 % of the training rows; the other 20 % are then for validation only.
     trials : if above 0, the cell is a search for good parameters with so many trials, on the 20 % validation rows.
     k : places at which to measure.
+    reading : options of `load_dataset`, such as text_column, where the data's usual columns are not meant.
     """
 
     data: str
@@ -38,11 +39,13 @@ class Cell:
     noise: tuple[str, float] | None = None
     trials: int = 0
     k: tuple[int, ...] = (1, 3, 5)
+    reading: dict[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
         """A readable file name; its end differs for any two cells that differ in anything."""
-        whole = json.dumps(asdict(self), sort_keys=True, default=str)
+        differing = {name: value for name, value in asdict(self).items() if name != "reading" or value}
+        whole = json.dumps(differing, sort_keys=True, default=str)
         noise = f"{self.noise[0]}{self.noise[1]:g}" if self.noise else ""
         words = [data_name(self.data), self.method, noise, f"tune{self.trials}" if self.trials else f"seed{self.seed}"]
         readable = ".".join(re.sub(r"[^\w+-]+", "-", word) for word in words if word)

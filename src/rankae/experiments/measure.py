@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def run(cell: Cell, store: Store, alone: bool = False) -> Result:
 
 def measure(cell: Cell) -> tuple[Result, dict[str, np.ndarray]]:
     """Train on all training rows (or, with noise, on the noisy 80 %), then rank the labels of the test rows."""
-    train, test = train_and_test(cell.data)
+    train, test = train_and_test(cell.data, **cell.reading)
     clean_labels = train.labels
     clean: dict[str, Dataset] = {}
     if cell.noise:
@@ -88,7 +89,7 @@ def search(cell: Cell, store: Store) -> Result:
     """Look for parameters on the validation rows, which are clean even where the training rows are noisy."""
     from rankae.experiments.tune import search_parameters
 
-    train, _ = train_and_test(cell.data)
+    train, _ = train_and_test(cell.data, **cell.reading)
     learn, check = noisy_and_clean(train, cell) if cell.noise else fit_and_check(train)
     found = search_parameters(
         cell.method,
@@ -104,11 +105,15 @@ def search(cell: Cell, store: Store) -> Result:
     return {"status": "done", "parameters": found.parameters, "validation": found.value, "trials": found.trials}
 
 
-def train_and_test(source: str) -> tuple[Dataset, Dataset]:
-    """Both splits, labels and features in the same columns; data without a test split gives up a fifth of its rows."""
-    train = load_dataset(source, "train")
+def train_and_test(source: str, **reading: Any) -> tuple[Dataset, Dataset]:
+    """Both splits, labels and features in the same columns; data without a test split gives up a fifth of its rows.
+
+    reading : options of `load_dataset`; test rows are read from the columns that the training rows have.
+    """
+    train = load_dataset(source, "train", **reading)
     if "test" in splits_of(source):
-        test = load_dataset(source, "test")
+        alike = None if train.reading is None else train.reading.for_other_files()
+        test = load_dataset(source, "test", reading=alike)
     else:
         keep, held = split_rows(len(train), TEST_SHARE, SPLIT_SEED)
         train, test = train.take(keep), train.take(held)

@@ -46,6 +46,7 @@ class Series:
     noise: tuple[str, float] | None = None
     trials: int = 0
     k: tuple[int, ...] = (1, 3, 5)
+    reading: dict[str, Any] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -57,7 +58,7 @@ class Series:
         c = self.contender
         # No noise is the same for every kind: one measurement serves them all.
         noise = ("missing", 0.0) if self.noise is not None and self.noise[1] == 0 else self.noise
-        return Cell(self.data, c.method, c.parameters, seed, noise, k=self.k)
+        return Cell(self.data, c.method, c.parameters, seed, noise, k=self.k, reading=self.reading)
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class Running:
     again : methods whose cells are run anew, finished or not; those of other plans stay.
     cells : where they are kept, which several reports may share; by default within the folder.
     report_only : run nothing, and report what is finished, with all seeds there are.
+    reading : options of `load_dataset` for all data sets.
     """
 
     folder: Path
@@ -95,6 +97,7 @@ class Running:
     cells: Path | None = None
     report_only: bool = False
     again: frozenset[str] = frozenset()
+    reading: dict[str, Any] = field(default_factory=dict)
 
     @property
     def store(self) -> Store:
@@ -103,6 +106,7 @@ class Running:
 
 def run_series(plan: Sequence[Series], running: Running) -> list[Outcome]:
     """Run what is missing; the answer is in the order of the plan."""
+    plan = [replace(series, reading=running.reading) for series in plan] if running.reading else plan
     if running.report_only:
         return finished_series(plan, running.store)
     for source in dict.fromkeys(series.data for series in plan):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn, TypeAlias
 
 from rankae.data.dataset import Dataset
 from rankae.data.label_cells import labels_in, separator_among
@@ -15,6 +15,8 @@ from rankae.data.opening import Source, open_data, text_lines
 from rankae.data.reading import ReadingSettings
 from rankae.data.records import Record, pieces, whole
 from rankae.errors import DataError
+
+Complain: TypeAlias = Callable[[str], NoReturn]  # it knows file and line
 
 MOST_COLUMNS = 1 << 27
 MOST_VALUE = 3.4028235677e38  # from here on a number is infinite in float32
@@ -120,12 +122,14 @@ def _no_text(row: dict[str, Any], reading: ReadingSettings) -> bool:
 
 
 def _row(
-    line: str, number: int, settings: ReadingSettings, labels_needed: bool, n_features: int | None, complain: Any
+    line: str, number: int, settings: ReadingSettings, labels_needed: bool, n_features: int | None, complain: Complain
 ) -> _Row:
     row = _object(line, complain, settings, labels_needed)
     names = settings.text_columns or ("text",)
     label_column = settings.label_column or "labels"
     labels = row.get(label_column)
+    if isinstance(labels, float) and math.isnan(labels):  # how pandas writes that there are none
+        labels = None
     if labels_needed and label_column not in row:
         complain(f"there is no {label_column!r}; give a list of labels, empty if there are none")
     carried = tuple(row.get(name) for name in settings.carried)
@@ -138,10 +142,10 @@ def _row(
     if isinstance(row.get("features"), dict):
         return _Row(number, None, labels, _features(row["features"], n_features, complain), carried)
     lacking = next((name for name in names if row.get(name) is None), names[0])
-    complain(f"there is no {lacking!r} and no 'features'")
+    return complain(f"there is no {lacking!r} and no 'features'")
 
 
-def _object(line: str, complain: Any, reading: ReadingSettings, labels_needed: bool) -> dict[str, Any]:
+def _object(line: str, complain: Complain, reading: ReadingSettings, labels_needed: bool) -> dict[str, Any]:
     """The object that a line holds; for prediction a string alone is a text."""
     try:
         row = json.loads(line, object_pairs_hook=_distinct)
@@ -168,16 +172,14 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return row
 
 
-def _complainer(path: Source, number: int) -> Any:
+def _complainer(path: Source, number: int) -> Complain:
     def complain(what: str) -> NoReturn:
         raise DataError(f"{path}, line {number}: {what}") from None
 
     return complain
 
 
-def _labels(labels: Any, field: str, complain: Any) -> list[str]:
-    if isinstance(labels, float) and math.isnan(labels):  # how pandas writes that there are none
-        return []
+def _labels(labels: Any, field: str, complain: Complain) -> list[str]:
     if not isinstance(labels, list):
         labels = [labels]
     for label in labels:
@@ -186,7 +188,7 @@ def _labels(labels: Any, field: str, complain: Any) -> list[str]:
     return [str(label) for label in labels]
 
 
-def _features(given: dict[str, Any], n_features: int | None, complain: Any) -> dict[int, float]:
+def _features(given: dict[str, Any], n_features: int | None, complain: Complain) -> dict[int, float]:
     features: dict[int, float] = {}
     width = MOST_COLUMNS if n_features is None else n_features
     for key, value in given.items():

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.data.tokens import WORD, pieces, tokenizer
+from rankae.data.html import is_html, share_of_html, strip_html
+from rankae.data.tokens import VERSION, WORD, Tokenizer, characters, pieces
 from rankae.errors import DataError
 
 _NOTHING = np.empty(0, dtype=np.int32)
 _TITLE = "title:"  # begins the name of a title's feature
+ANALYZERS = ("word", "word+char", "char")
 
 
 class TextFeatures:
@@ -30,10 +32,14 @@ class TextFeatures:
     title : a title, which is a first line that more lines follow, has features of its own besides; together they
         weigh so many times as much as all others of the row. 0 for none.
     pieces : compounds such as libgmp3-dev are read piece by piece besides (see `rankae.data.tokens.pieces`).
-    token_pattern, lowercase : what counts as a word.
+    analyzer : "word"; "char" for the runs of 4 to 6 characters that words hold; "word+char" for both.
+    token_pattern, lowercase, accents : what counts as a word, see `rankae.data.tokens.Tokenizer`.
+    html : "strip" to read what a page shows, "keep" to read tags as words, "auto" to strip where many texts have tags.
+    tokenizer : version of the rules by which words are cut.
 
     Attributes
     ----------
+    html : what "auto" came to, from `fit` on.
     words : the vocabulary, most frequent first, so that the busy part of any table by word stays in cache.
 
     Examples
@@ -55,8 +61,12 @@ class TextFeatures:
         norm: bool = True,
         title: float = 0.0,
         pieces: bool = False,
+        analyzer: str = "word",
         token_pattern: str = WORD,
         lowercase: bool = True,
+        accents: str = "keep",
+        html: str = "auto",
+        tokenizer: int = VERSION,
     ) -> None:
         low, high = ngrams
         if not 1 <= low <= high:
@@ -65,7 +75,11 @@ class TextFeatures:
             raise DataError("min_df and max_features must be at least 1")
         if not 0 <= title < np.inf:
             raise DataError(f"title is {title}; the weight of a title's words must be at least 0")
-        self._tokens = tokenizer(token_pattern)
+        if analyzer not in ANALYZERS:
+            raise DataError(f"analyzer is {analyzer!r}; it must be {', '.join(ANALYZERS[:-1])} or {ANALYZERS[-1]}")
+        if html not in ("strip", "keep", "auto"):
+            raise DataError(f"html is {html!r}; it must be strip, keep or auto")
+        self._tokens = Tokenizer(token_pattern, lowercase, accents, tokenizer)
         self.ngrams = (int(low), int(high))
         self.min_df = min_df
         self.max_features = max_features
@@ -75,7 +89,10 @@ class TextFeatures:
         self.title = title
         self.pieces = pieces
         self.token_pattern = token_pattern
+        self.analyzer = analyzer
         self.lowercase = lowercase
+        self.accents = accents
+        self.html = html
         self.words: list[str] = []
         self.of_titles = 0  # how many of them, the last ones, are features of titles
         self.word_weights = np.empty(0, dtype=np.float32)
@@ -86,6 +103,8 @@ class TextFeatures:
         from rankae.data.vocabulary import count_grams
 
         most, titles = self.max_features, None
+        if self.html == "auto":
+            self.html = "strip" if is_html(share_of_html(texts)) else "keep"
         if self.title:
             of_titles = self._token_lists(texts, title_of)
             titles = count_grams(of_titles, self.ngrams, self.min_df, most and -(-most // 5))
@@ -145,14 +164,19 @@ class TextFeatures:
             "title": self.title,
             "pieces": self.pieces,
             "of_titles": self.of_titles,
+            "analyzer": self.analyzer,
             "token_pattern": self.token_pattern,
             "lowercase": self.lowercase,
+            "accents": self.accents,
+            "html": self.html,
+            "tokenizer": self._tokens.version,
         }
         return settings, {"word_weights": self.word_weights}, self.words
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], words: list[str]) -> Self:
-        settings = {**settings, "ngrams": tuple(settings["ngrams"])}
+        of_version_1 = {"tokenizer": 1, "html": "keep"}  # models that say nothing of these
+        settings = {**of_version_1, **settings, "ngrams": tuple(settings["ngrams"])}
         of_titles = settings.pop("of_titles", 0)  # older models know no titles
         text = cls(**settings)
         weights = arrays["word_weights"]
@@ -178,9 +202,26 @@ class TextFeatures:
         """The words of what `read` takes from each text: by default all of it."""
         tokens = self._tokens
         for i, text in enumerate(texts):
-            text = read(checked_text(text, i))
-            words = tokens(text.lower() if self.lowercase else text)
-            yield words + pieces(words) if self.pieces else words
+            words = tokens(read(self.plain(checked_text(text, i))))
+            if self.pieces:
+                words = words + pieces(words)
+            if self.analyzer == "word":
+                yield words
+            else:
+                yield characters(words) if self.analyzer == "char" else words + characters(words)
+
+    def plain(self, text: str) -> str:
+        """The text as it is read: without tags, if they are to be stripped."""
+        return strip_html(text) if self.html == "strip" else text
+
+    def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Where each word of a plain text begins and ends, and how it is read."""
+        return self._tokens.spans(text)
+
+    def read_as(self, word: str) -> list[str]:
+        """A word of `spans` and its parts that may be features by themselves."""
+        words = [word, *pieces([word])] if self.pieces else [word]
+        return words if self.analyzer == "word" else words + characters(words)
 
     def _grams(self, tokens: list[str]) -> list[str]:
         low, high = self.ngrams

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -39,17 +38,15 @@ class TextDocument:
     @classmethod
     def read(cls, text: str, features: TextFeatures | None = None) -> TextDocument:
         features = features or TextFeatures()
+        text = features.plain(text)
         number: dict[str, int] = {}
         cut: list[tuple[str, int]] = []
         end = 0
-        for found in re.finditer(features.token_pattern, text):
-            if found.start() == found.end():
-                continue
-            word = found.group().lower() if features.lowercase else found.group()
-            if found.start() > end:
-                cut.append((text[end : found.start()], -1))
-            cut.append((found.group(), number.setdefault(word, len(number))))
-            end = found.end()
+        for begin, stop, word in features.spans(text):
+            if begin > end:
+                cut.append((text[end:begin], -1))
+            cut.append((text[begin:stop], number.setdefault(word, len(number))))
+            end = stop
         if end < len(text):
             cut.append((text[end:], -1))
         return cls(text, cut, list(number))

@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.preprocessing import normalize
 
 from rankae.base.ranker import LabelRanker
-from rankae.data.tokens import pieces
 from rankae.explain.documents import Document, RowDocument
 
 if TYPE_CHECKING:
@@ -110,10 +109,14 @@ def _tokens(model: LabelRanker, document: Document) -> Tokens:
     assert model.text_ is not None  # it has read the text
     sources: defaultdict[str, list[int]] = defaultdict(list)
     for i, word in enumerate(document.words):
-        for spelling in {word, *(pieces([word]) if model.text_.pieces else ())}:
+        for spelling in set(model.text_.read_as(word)):
             sources[spelling].append(i)
     spelled = model.text_.spelled()
-    words = [sorted({i for spelling in spelled[column].split(" ") for i in sources[spelling]}) for column in columns]
+
+    def words_of(spelling: str) -> list[int]:  # a pair of Chinese characters comes from both
+        return sources[spelling] if spelling in sources else [i for one in spelling for i in sources.get(one, ())]
+
+    words = [sorted({i for spelling in spelled[column].split(" ") for i in words_of(spelling)}) for column in columns]
     return Tokens(columns, weights, words)
 
 

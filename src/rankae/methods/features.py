@@ -18,6 +18,7 @@ from rankae.base.ranker import LabelRanker, Rows
 from rankae.data.lsa import lsa_embeddings, side_by_side
 from rankae.data.scaling import Scaling
 from rankae.data.text import TextFeatures
+from rankae.data.tokens import WORD
 from rankae.data.word_embeddings import WordEmbeddings, find_glove, glove_embeddings, glove_size, starting_vectors
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.numerics.row_search import is_dense
@@ -41,6 +42,10 @@ class ChosenFeatures(LabelRanker):
     pieces: bool | None
     min_df: int
     max_features: int | None
+    token_pattern: str | None
+    analyzer: str | None
+    accents: str
+    html: str
     scale: str | bool | None
     threads: int | None
     _trusted_given: tuple[Any, Any] | None
@@ -71,7 +76,7 @@ class ChosenFeatures(LabelRanker):
         if self.scale:
             raise RankaeError(f"scale={self.scale} is for dense features, and texts have sparse ones; leave it out")
         if self.words != "bag":
-            self.text_ = TextFeatures(min_df=self.min_df, max_features=self.max_features)
+            self.text_ = TextFeatures(min_df=self.min_df, max_features=self.max_features, **self._reading())
             self.text_.fit(X)
             self.n_features_in_ = len(self.text_.words)
             return self.text_.sequences(X, _LONGEST_DOCUMENT)
@@ -97,8 +102,13 @@ class ChosenFeatures(LabelRanker):
             pieces if self.pieces is None else (self.pieces,),
             self.min_df,
             self.max_features,
+            self._reading() | {"analyzer": self.analyzer or "word"},
             self._candidate_embeddings,
         )
+
+    def _reading(self) -> dict[str, Any]:
+        """What the user says of how a text is cut into words."""
+        return {"token_pattern": self.token_pattern or WORD, "accents": self.accents, "html": self.html}
 
     def _rows(self, X: Any) -> Rows:
         if self.words != "bag" and self.text_ is not None and is_text(X):

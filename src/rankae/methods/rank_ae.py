@@ -30,8 +30,8 @@ from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
 _INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
 # Parameters that neither the recipe nor the joint training knows by these names.
 _NOT_OF_TRAINING = {
-    "preset", "words", "word_vectors", "ngrams", "title", "pieces", "min_df", "max_features", "scale", "validation",
-    "random_state", "threads", "device", "checkpoint", "resume",
+    "preset", "words", "word_vectors", "ngrams", "title", "pieces", "min_df", "max_features", "token_pattern",
+    "analyzer", "accents", "html", "scale", "validation", "random_state", "threads", "device", "checkpoint", "resume",
 }  # fmt: skip
 
 
@@ -59,8 +59,8 @@ class RankAE(ChosenFeatures):
         the rows themselves tell of that, or "none". By default `glove/*.txt*` is looked for where data sets live; the
         recipe uses what it finds, and with trusted rows what the rows tell, where that helps. The preset "paper" starts
         from the file where it has the size of a word vector.
-    ngrams, title, pieces, min_df, max_features : of raw text, see `TextFeatures`; by default evidence chooses the
-        first three.
+    ngrams, title, pieces, analyzer, min_df, max_features, token_pattern, accents, html : of raw text, see
+        `TextFeatures`; by default evidence chooses the first three.
     scale : of dense features; "centre" for a mean of 0, "standard" for a deviation of 1 as well, False for neither; by
         default what leave-one-out scores favour.
     validation : share of rows held out to keep the best epoch (preset "paper").
@@ -135,6 +135,10 @@ class RankAE(ChosenFeatures):
         pieces: bool | None = None,
         min_df: int = 2,
         max_features: int | None = None,
+        token_pattern: str | None = None,
+        analyzer: str | None = None,
+        accents: str = "keep",
+        html: str = "auto",
         scale: str | bool | None = None,
         validation: float = 0.0,
         random_state: int | None = 0,
@@ -192,6 +196,10 @@ class RankAE(ChosenFeatures):
         self.pieces = pieces
         self.min_df = min_df
         self.max_features = max_features
+        self.token_pattern = token_pattern
+        self.analyzer = analyzer
+        self.accents = accents
+        self.html = html
         self.scale = scale
         self.validation = validation
         self.random_state = random_state

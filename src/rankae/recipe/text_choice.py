@@ -8,13 +8,14 @@ look at both together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.data.html import is_html, share_of_html
 from rankae.data.near_duplicates import novel_rows, sample_to_compare
 from rankae.data.text import TextFeatures, checked_text, title_of
 from rankae.data.word_embeddings import WordEmbeddings
@@ -36,6 +37,7 @@ _GAIN_OF_PIECES = 0.5
 class TextCandidates:
     """What may be chosen: n-grams, the weight of titles, and pieces (see `TextFeatures`); one of each is no choice.
 
+    reading : further settings of `TextFeatures`, which are not chosen.
     embeddings : what the start may take for the embeddings of words, given their names and the rows; trusted rows ask.
     """
 
@@ -44,6 +46,7 @@ class TextCandidates:
     pieces: Sequence[bool] = (False,)
     min_df: int = 2
     max_features: int | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
     embeddings: CandidateEmbeddings = lambda words, rows: (None,)
 
 
@@ -61,7 +64,13 @@ def choose_text(
     trusted : further texts and their labels.
     """
     by = "leave-one-out precision" if trusted is None else "precision on trusted rows"
-    titles = candidates.titles
+    titles, reading = candidates.titles, dict(candidates.reading)
+    lines = {}
+    if reading.get("html") == "auto":
+        share = share_of_html(texts)
+        reading["html"] = "strip" if is_html(share) else "keep"
+        if share > 0.01:
+            lines["html"] = f"{reading['html']} ({100 * share:.0f} % of the texts hold HTML tags)"
     if 2 * sum(title_of(checked_text(text, i)) != "" for i, text in enumerate(texts)) < len(texts):
         titles = titles[:1]
     choices = candidates.ngrams, titles, candidates.pieces
@@ -72,7 +81,7 @@ def choose_text(
 
     def features(ngrams: tuple[int, int], title: float, pieces: bool) -> TextFeatures:
         most = candidates.max_features or MOST_FEATURES
-        return TextFeatures(ngrams, candidates.min_df, most, title=title, pieces=pieces)
+        return TextFeatures(ngrams, candidates.min_df, most, title=title, pieces=pieces, **reading)
 
     def tried(ngrams: tuple[int, int], title: float, pieces: bool) -> _Tried:
         text = features(ngrams, title, pieces)
@@ -96,7 +105,7 @@ def choose_text(
             why = f"{by} of {shown}; more must gain {max(least, found[0].chance(found[-1])):.1f}"
         return f"{getattr(chosen, of)} ({why})"
 
-    lines = {"ngrams": f"{line(by_ngrams, 'ngrams')}; {len(chosen.words)} features"}
+    lines["ngrams"] = f"{line(by_ngrams, 'ngrams')}; {len(chosen.words)} features"
     if len(by_title) > 1 or chosen.title:
         lines["title"] = line(by_title, "title")
     if len(by_pieces) > 1 or chosen.pieces:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from rankae.data.text import TextFeatures
+from rankae.data.tokens import Tokenizer
 from rankae.errors import DataError
 
 PADDING, UNKNOWN, FIRST_WORD = 0, 1, 2
@@ -85,8 +84,8 @@ class Sequences:
 
 def tokens_of(texts: Iterable[str]) -> Iterator[list[str]]:
     """The words of each text, lower case, cut as `TextFeatures` cuts them by default."""
-    find = re.compile(TextFeatures().token_pattern).findall
+    words_of = Tokenizer()
     for row, text in enumerate(texts):
         if not isinstance(text, str):
             raise DataError(f"row {row}: a text was expected, not {type(text).__name__}")
-        yield find(text.lower())
+        yield words_of(text)

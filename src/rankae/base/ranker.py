@@ -11,10 +11,12 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.base.inputs import Targets, is_text, label_matrix, name_array
+from rankae.base.probabilities import Probabilities
 from rankae.data.dataset import Dataset
 from rankae.data.reading import ReadingSettings
 from rankae.data.text import TextFeatures
@@ -25,9 +27,10 @@ Rows: TypeAlias = sp.csr_matrix | list[str]
 
 # decision_function is the one call whose answer is rows x labels; beyond this many cells it refuses.
 MOST_DENSE_CELLS = 2**28
+_OF_THIS_CLASS = ("text.", "training.", "calibration.", "held_out.", "cuts.")  # arrays that no method writes
 
 
-class LabelRanker(BaseEstimator):
+class LabelRanker(Probabilities):
     """A model that ranks labels for a row.
 
     Attributes after `fit`
@@ -37,7 +40,9 @@ class LabelRanker(BaseEstimator):
     label_counts_ : int array; on how many of the `training_rows_` rows each label stood. Propensities come from them.
     reading_ : ReadingSettings or None; which columns of the training file were read, for files to come.
     facts_ : dict; what was noted of the training of a model that was loaded: data, fingerprint, measures.
-    threshold_ : float; `predict` keeps the labels that score at least this much, and always the best one.
+    threshold_ : float; `predict` keeps the labels that score at least this much, and always the best one, unless
+        `cuts_` says otherwise.
+    calibration_, held_out_, cuts_ : of probabilities, see `rankae.base.probabilities`.
     """
 
     method: ClassVar[str]  # the name in the registry and on the command line
@@ -46,7 +51,10 @@ class LabelRanker(BaseEstimator):
     # What a method must say -------------------------------------------------------------------------------------
 
     def _fit(self, rows: Rows, labels: sp.csr_matrix) -> None:
-        """Learn from CSR float32 rows (or raw texts, if `reads` is "text") and a CSR 0/1 label matrix."""
+        """Learn from CSR float32 rows (or raw texts, if `reads` is "text") and a CSR 0/1 label matrix.
+
+        A method that keeps rows apart leaves its predictions for them in `self._held_out`, for calibration.
+        """
         raise NotImplementedError
 
     def _top(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -79,17 +87,18 @@ class LabelRanker(BaseEstimator):
         self.reading_ = data.reading
         return self._fit_targets(self._training_rows(data.rows, targets), targets)
 
-    def predict_top(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top(self, X: Any, k: int = 5, proba: bool = False) -> tuple[np.ndarray, ...]:
         """The k best labels of each row, best first: (names, scores), both rows x min(k, labels).
 
         A model may find fewer than k labels: then the names are objects, with None in the places left over.
+        With `proba`, (names, scores, probabilities); the order is by scores.
         """
         columns, scores = self.top_columns(X, k)
         names, nothing = self.classes_[columns], columns < 0
         if nothing.any():
             names = names.astype(object)
             names[nothing] = None
-        return names, scores
+        return (names, scores, self.probabilities(columns, scores)) if proba else (names, scores)
 
     def top_columns(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """As `predict_top`, with label columns in place of names."""
@@ -117,9 +126,9 @@ class LabelRanker(BaseEstimator):
         rows = self._rows(X)
         if self.kind_ == "single":
             return self.classes_[self._answer(rows, 1)[0][:, 0]]
-        columns, scores = self._answer(rows, min(self.most_labels_, len(self.classes_)))
-        keep = (scores >= self.threshold_) & (columns >= 0)
-        keep[:, 0] = columns[:, 0] >= 0
+        most = self.most_labels_ if self.cuts_ is None else MOST_PLACES
+        columns, scores = self._answer(rows, min(most, len(self.classes_)))
+        keep = self.selected(columns, scores)
         if self.kind_ == "lists":
             return [self.classes_[c[m]].tolist() for c, m in zip(columns, keep, strict=True)]
         row, _ = np.nonzero(keep)
@@ -144,7 +153,8 @@ class LabelRanker(BaseEstimator):
         """Write the model folder (see `rankae.model_file`); `facts` such as metrics are kept in model.json."""
         self._check_fitted()
         settings, arrays = self._state()
-        arrays = arrays | {"training.label_counts": self.label_counts_}
+        trust, trust_arrays = self._trust_state()
+        arrays = arrays | trust_arrays | {"training.label_counts": self.label_counts_}
         if (reading := getattr(self, "reading_", None)) is not None:
             facts = {"reading": reading.to_json()} | facts
         tables, text = {"labels": self.classes_.tolist()}, None
@@ -162,6 +172,7 @@ class LabelRanker(BaseEstimator):
                 "features": self.n_features_in_,
                 "training_rows": self.training_rows_,
                 "text": text,
+                "trust": trust,
                 "state": settings,
             },
             arrays=arrays,
@@ -201,7 +212,8 @@ class LabelRanker(BaseEstimator):
         if settings["text"] is not None:
             text_arrays = {name.removeprefix("text."): v for name, v in arrays.items() if name.startswith("text.")}
             model.text_ = TextFeatures.from_state(settings["text"], text_arrays, model_file.tables["words"])
-        model._restore(settings["state"], {n: v for n, v in arrays.items() if not n.startswith(("text.", "training."))})
+        model._restore_trust(settings.get("trust", {}), arrays)
+        model._restore(settings["state"], {n: v for n, v in arrays.items() if not n.startswith(_OF_THIS_CLASS)})
         return model
 
     def _check_fitted(self) -> None:
@@ -276,8 +288,12 @@ class LabelRanker(BaseEstimator):
         self.classes_, self.kind_ = targets.classes, targets.kind
         self.label_counts_ = np.bincount(labels.indices, minlength=labels.shape[1])
         self.training_rows_ = labels.shape[0]
+        self.cuts_ = None
+        self._held_out: HeldOut | None = None
         self._fit(rows, labels)
         self._set_threshold(rows, labels)
+        self._calibrate_on(self._held_out)
+        del self._held_out
         return self
 
     def _set_threshold(self, rows: Rows, labels: sp.csr_matrix) -> None:
@@ -292,6 +308,7 @@ class LabelRanker(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags()  # scikit-learn's checks of `predict_proba` read them
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.input_tags.sparse = self.reads == "features"

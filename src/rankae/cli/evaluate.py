@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json as json_module
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,12 +25,25 @@ from rankae.cli.options import (
 from rankae.errors import RankaeError
 from rankae.report.terminal import print_measures
 
+if TYPE_CHECKING:
+    from rankae.base.ranker import LabelRanker
+
 
 def evaluate(
     model: Model,
     data: Data,
     split: Annotated[str, typer.Option(help="Which split of a folder.")] = "test",
     k: Annotated[str, typer.Option("--k", "-k", help="The places at which to measure.")] = "1,3,5",
+    threshold: Annotated[
+        bool, typer.Option("--threshold", help="Also F1 of the labels that pass the model's cut.")
+    ] = False,
+    cut: Annotated[float | None, typer.Option(min=0, max=1, help="A probability to cut at, in place of it.")] = None,
+    per_label: Annotated[
+        Path | None, typer.Option("--per-label", help="Write support, P, R, F1 of every label to this CSV file.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", "--html", help="Write a page with a reliability diagram.")
+    ] = None,
     json: Json = False,
     threads: Threads = None,
     format: FormatName = None,
@@ -39,12 +53,13 @@ def evaluate(
     delimiter: Delimiter = None,
     id_column: IdColumn = None,
 ) -> None:
-    """Measure a model: P@k, nDCG@k, PSP@k, PSnDCG@k, recall@k and coverage@k, in percent."""
+    """Measure a model: P@k, nDCG@k, PSP@k, recall@k, calibration (ECE@k, Brier@k) and F1, in percent."""
     places = _places(k)
     use_threads(threads)
     from time import perf_counter
 
-    from rankae.cli.measuring import measure
+    from rankae.cli.evaluation_page import write_evaluation, write_per_label
+    from rankae.cli.measuring import measured
     from rankae.data import load_dataset
     from rankae.methods import load
 
@@ -58,8 +73,10 @@ def evaluate(
     )
     rows = load_dataset(data, split, format=format, reading=ranker.reading_, **options)
     began = perf_counter()
-    found: dict[str, Any] = measure(ranker, rows, places)
-    found |= {
+    if cut is not None:
+        _cut_at(ranker, cut)
+    result = measured(ranker, rows, places)
+    found: dict[str, Any] = result.figures | {
         "seconds": round(perf_counter() - began, 3),
         "model": str(model),
         "method": ranker.method,
@@ -67,10 +84,33 @@ def evaluate(
         "split": split,
         "labels": len(ranker.classes_),
     }
+    if per_label is not None:
+        write_per_label(per_label, result)
+    if report is not None:
+        write_evaluation(report, result, found, places)
     if json:
         typer.echo(json_module.dumps(found))
         return
     print_measures(f"{rows.name}: {found['rows']:,} rows", {ranker.method: found}, places)
+    _tell_trust(found, places, threshold or cut is not None)
+
+
+def _cut_at(ranker: LabelRanker, cut: float) -> None:
+    from rankae.base.cuts import Cuts
+
+    if ranker.calibration_ is None:
+        raise RankaeError("--cut is a probability, but the model was not calibrated; leave it out")
+    ranker.cuts_ = Cuts(f"p >= {cut:g}", cut)
+
+
+def _tell_trust(found: dict[str, Any], places: list[int], threshold: bool) -> None:
+    if "NLL" in found:
+        errors = ", ".join(f"ECE@{k} {found[f'ECE@{k}']:.2f}" for k in places)
+        typer.echo(f"{errors} (perfect: {found[f'ECE-chance@{places[0]}']:.2f} at {places[0]}); NLL {found['NLL']:.4f}")
+    if threshold:
+        names = ("micro-F1", "macro-F1", "weighted-F1", "example-F1", "precision", "recall")
+        shown = ", ".join(f"{name} {found[name]:.2f}" for name in names)
+        typer.echo(f"{shown}; {found['labels_per_row']:.2f} labels per row")
 
 
 def _places(text: str) -> list[int]:

@@ -7,7 +7,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from rankae.base.calibration import FEWEST_ROWS
 from rankae.data.fingerprint import fingerprint
+from rankae.data.splits import split_rows
 from rankae.data.writing import written
 from rankae.methods import class_of, create
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from rankae.data import Dataset
 
 HISTORY = "history.jsonl"
+SHORT_TRAINING = 60.0  # seconds; a longer one is not repeated for probabilities unless the user asks
+CALIBRATION_SHARE = 0.1
 
 
 def new_ranker(method: str, parameters: dict[str, Any], usual: dict[str, Any]) -> LabelRanker:
@@ -25,16 +29,24 @@ def new_ranker(method: str, parameters: dict[str, Any], usual: dict[str, Any]) -
 
 
 def fit_and_save(
-    ranker: LabelRanker, data: Dataset, place: Path, checked: dict[str, Dataset] | None = None, **facts: Any
+    ranker: LabelRanker,
+    data: Dataset,
+    place: Path,
+    checked: dict[str, Dataset] | None = None,
+    calibrate: bool | None = None,
+    **facts: Any,
 ) -> dict[str, Any]:
     """Fit `ranker` on `data` and write its folder, with figures of every epoch in history.jsonl.
 
     checked : `trusted` rows, for a method that has a use for them.
+    calibrate : whether a method that keeps no rows apart is fitted once more for probabilities, without a tenth of the
+        rows; by default if the first time took less than a minute.
 
     Returns what is known of the training, which model.json keeps as its facts.
     """
     began = perf_counter()
     ranker.fit_dataset(data, **checked or {})
+    seconds = round(perf_counter() - began, 3)
     facts = {
         "method": ranker.method,
         "data": data.name,
@@ -43,9 +55,10 @@ def fit_and_save(
         "rows": len(data),
         "labels": len(ranker.classes_),
         "features": ranker.n_features_in_,
-        "seconds": round(perf_counter() - began, 3),
+        "seconds": seconds,
         "choices": dict(getattr(ranker, "choices_", {})),
     } | facts
+    facts["calibration"] = _calibrated(ranker, data, seconds, calibrate)
     if "checkpoint" in ranker.get_params():
         ranker.set_params(checkpoint=None, resume=False)  # of this run, not of the model
     ranker.save(place, **facts)
@@ -53,3 +66,17 @@ def fit_and_save(
         with written(place / HISTORY) as stream:
             stream.writelines(f"{json.dumps(figures)}\n".encode() for figures in history)
     return facts
+
+
+def _calibrated(ranker: LabelRanker, data: Dataset, seconds: float, calibrate: bool | None) -> str:
+    """Calibrate a model that was not while it was fitted, if that is wanted; says what was done."""
+    if ranker.calibration_ is not None:
+        return ranker.calibration_.describe()
+    if (calibrate is None and seconds > SHORT_TRAINING) or calibrate is False or len(data) < 2 * FEWEST_ROWS:
+        return f"none; --calibrate trains once more without a tenth of the rows, about {seconds:.0f} s"
+    began = perf_counter()
+    learn, check = split_rows(len(data), max(CALIBRATION_SHARE, FEWEST_ROWS / len(data)), 0)
+    ranker.calibrate_with(data.take(learn), data.take(check))
+    if ranker.calibration_ is None:
+        return "none; the held-out rows carry no labels"
+    return f"{ranker.calibration_.describe()}, from a second training without them ({perf_counter() - began:.1f} s)"

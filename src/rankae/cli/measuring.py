@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 
 from rankae.data.dataset import Dataset
 from rankae.errors import DataError
-from rankae.metrics import evaluate
+from rankae.metrics import Selection, evaluate, evaluate_probabilities
 from rankae.progress import bar
 
 if TYPE_CHECKING:
@@ -19,18 +20,57 @@ if TYPE_CHECKING:
 BATCH_ROWS = 1024
 
 
+PLACES_FOR_CUTS = 50  # labels of a row that are looked at for F1 and probabilities
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One prediction of all rows, and what is computed from it.
+
+    columns, scores : rows x k, best first.
+    probabilities : of them; None for a model without calibration.
+    given : which of them the model gives, by its stored cut or its threshold.
+    labels, names : the truth, and what its columns are called.
+    """
+
+    figures: dict[str, float | int]
+    columns: np.ndarray
+    scores: np.ndarray
+    probabilities: np.ndarray | None
+    given: np.ndarray
+    labels: sp.csr_matrix
+    names: list[str]
+
+
 def measure(model: LabelRanker, data: Dataset, places: Sequence[int] = (1, 3, 5)) -> dict[str, float | int]:
     """All measures in percent; labels that the model has never seen count as misses."""
+    return measured(model, data, places).figures
+
+
+def measured(model: LabelRanker, data: Dataset, places: Sequence[int] = (1, 3, 5)) -> Measured:
+    """As `measure`, with the predictions."""
     data = matched(model, data)
-    columns = np.full((len(data), max(places)), -1, dtype=np.int32)
+    k = max(*places, min(PLACES_FOR_CUTS, len(model.classes_)))
+    columns = np.full((len(data), k), -1, dtype=np.int32)
+    scores = np.full((len(data), k), -np.inf, dtype=np.float32)
     with bar("evaluating", len(data)) as progress:
         for start in range(0, len(data), BATCH_ROWS):
             rows = data.rows[start : start + BATCH_ROWS]
-            best, _ = model.top_columns(rows, max(places))
+            best, values = model.top_columns(rows, k)
             columns[start : start + BATCH_ROWS, : best.shape[1]] = best
+            scores[start : start + BATCH_ROWS, : best.shape[1]] = values
             progress.advance(len(best))
-    found = evaluate(columns, data.labels, places, training_labels(model))
-    return {name: round(value, 4) for name, value in found.items()}
+    found: dict[str, float | int] = evaluate(columns[:, : max(places)], data.labels, places, training_labels(model))
+    probabilities = None
+    if model.calibration_ is not None:
+        probabilities = model.probabilities(columns, scores)
+        found |= evaluate_probabilities(columns, probabilities, data.labels, places)
+    given = model.selected(columns, scores, probabilities)
+    found |= Selection.of(columns, given, data.labels).measures()
+    figures = {name: round(value, 4) for name, value in found.items()}
+    names = data.label_names or [str(name) for name in model.classes_.tolist()]
+    names += [str(column) for column in range(len(names), data.n_labels)]
+    return Measured(figures, columns, scores, probabilities, given, data.labels, names)
 
 
 def matched(model: LabelRanker, data: Dataset) -> Dataset:

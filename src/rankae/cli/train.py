@@ -60,6 +60,13 @@ def train(
         str | None,
         typer.Option(metavar="DATA", help="Checked rows: where labels are noisy, they choose."),
     ] = None,
+    calibrate: Annotated[
+        bool | None,
+        typer.Option(
+            "--calibrate/--no-calibrate",
+            help="Train once more on nine tenths of the rows, for probabilities; by default if that is short.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint of a stopped training.")] = False,
     report: Annotated[Path | None, typer.Option(help="Write a page about the training to this HTML file.")] = None,
@@ -106,7 +113,7 @@ def train(
     try:
         if validation:
             facts["held_out"] = _held_out_measures(new_ranker(method, parameters, usual), rows, checked, seed)
-        facts = fit_and_save(ranker, rows, model, checked, **facts)
+        facts = fit_and_save(ranker, rows, model, checked, calibrate, **facts)
     except KeyboardInterrupt:
         typer.echo(_how_to_go_on(checkpoint, context.obj), err=True)
         raise typer.Exit(INTERRUPTED) from None
@@ -174,6 +181,7 @@ def _tell(model: Path, facts: dict[str, Any]) -> None:
     if measures := facts.get("held_out"):
         shown = ", ".join(f"{name} {measures[name]:.2f}" for name in ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1"))
         typer.echo(f"on a held-out fifth: {shown}")
+    typer.echo(f"probabilities: {facts['calibration']}")
     typer.echo(
         f"{model}: {facts['method']}, {facts['rows']:,} rows, {facts['labels']:,} labels, {facts['seconds']:.1f} s"
     )

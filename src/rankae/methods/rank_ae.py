@@ -261,7 +261,7 @@ class RankAE(ChosenFeatures):
         validation = None if trusted is None else Trusted(*trusted)
         embeddings = self._candidate_embeddings(self._known_words, rows)
         stack = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume, validation, embeddings)
-        self.seconds_, self._threshold = training.seconds, training.threshold
+        self.seconds_, self._threshold, self._held_out = training.seconds, training.threshold, training.held_out
         return stack
 
     def _fit_joint(

@@ -13,6 +13,8 @@ One set of rules, the one the published tables (and napkinXC) follow:
 
 from __future__ import annotations
 
+from rankae.metrics.calibration import Reliability, evaluate_probabilities, reliability
+from rankae.metrics.f1 import Selection
 from rankae.metrics.judged import Judged, judge, ndcg_rows, precision_rows, recall_rows
 from rankae.metrics.per_label import LabelResults, by_frequency, coverage, per_label
 from rankae.metrics.propensity import Weighed, inverse_propensities, weigh
@@ -21,10 +23,13 @@ from rankae.metrics.summary import evaluate, precisions, row_merits, standard_er
 __all__ = [
     "Judged",
     "LabelResults",
+    "Reliability",
+    "Selection",
     "Weighed",
     "by_frequency",
     "coverage",
     "evaluate",
+    "evaluate_probabilities",
     "inverse_propensities",
     "judge",
     "ndcg_rows",
@@ -32,6 +37,7 @@ __all__ = [
     "precision_rows",
     "precisions",
     "recall_rows",
+    "reliability",
     "row_merits",
     "standard_error",
     "weigh",

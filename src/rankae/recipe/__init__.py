@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from rankae.components.stack import Stack
 from rankae.data.word_embeddings import WordEmbeddings
-from rankae.recipe.evidence import components_to_keep, train_stacker
+from rankae.recipe.evidence import components_to_keep, held_out_predictions, train_stacker
 from rankae.recipe.fitting import fit_components, whole_network
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, resolved
@@ -59,6 +59,7 @@ def train_recipe(
     stack, candidates = fitted.stack, fitted.candidates
     if candidates is None:
         training.choices["components"] = "code"
+        training.held_out = fitted.leave_one_out
         return stack
     began = time.perf_counter()
     kept, combined = list(candidates.scores), True
@@ -66,8 +67,10 @@ def train_recipe(
         kept, combined = components_to_keep(candidates, right, settings, training)
     training.choices["components"] = ", ".join(kept)
     stack = stack.only(kept)
+    candidates = candidates.of(kept, right.shape[1])
     if combined:
-        stack.stacker = train_stacker(candidates.of(kept, right.shape[1]), right, labels, settings, training)
+        stack.stacker = train_stacker(candidates, right, labels, settings, training)
+    training.held_out = held_out_predictions(candidates, right, labels, settings, combined)
     training.timed("stacker", began)
     if stack.network is not None:
         stack.network = whole_network(task, stack.network)

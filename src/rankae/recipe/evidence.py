@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.components.stack import ScoredShortlist
 from rankae.components.stacker import Stacker
 from rankae.metrics import inverse_propensities, precisions, row_merits, standard_error
@@ -81,11 +82,48 @@ def train_stacker(
     settings: RecipeSettings,
     training: Training,
 ) -> Stacker:
-    seen, truth = candidates.evidence(), candidates.shortlist.values_of(right)
-    if settings.objective == "psp":
-        truth = truth * inverse_propensities(labels)[candidates.shortlist.columns].astype(np.float32)
-    members = 2 if settings.effort == "low" else 4
-    stacker = Stacker.train(candidates.shortlist, seen, truth, members=members, seed=settings.seed)
+    seen = candidates.evidence()
+    every = np.arange(len(candidates.shortlist))
+    stacker = _stacker_of(every, candidates, seen, _worth(candidates, right, labels, settings), settings)
     scores = np.sort(stacker.scores(seen))
     training.threshold = float(scores[-min(right.nnz, len(scores))]) if right.nnz else None
     return stacker
+
+
+def held_out_predictions(
+    candidates: ScoredShortlist, right: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, stacked: bool
+) -> HeldOut:
+    """The ranking of each held-out row by what has not learnt from it: each half by the stacker of the other half.
+
+    stacked : whether there is a stacker; without one the code's scores are the model's.
+    """
+    shortlist, scores = candidates.shortlist, candidates.scores["code"]
+    if stacked:
+        seen, worth = candidates.evidence(), _worth(candidates, right, labels, settings)
+        scores = np.empty(len(shortlist.columns), dtype=np.float32)
+        halves = np.arange(len(shortlist)) % 2 == 0
+        for learn, check in ((halves, ~halves), (~halves, halves)):
+            stacker = _stacker_of(np.flatnonzero(learn), candidates, seen, worth, settings)
+            others = shortlist.entries_of(np.flatnonzero(check))
+            scores[others] = stacker.scores(seen[others])
+    return HeldOut(*shortlist.best(scores, min(MOST_PLACES, right.shape[1])), right)
+
+
+def _worth(
+    candidates: ScoredShortlist, right: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings
+) -> np.ndarray:
+    """What it is worth to rank each entry high: 1 if the row carries the label, more if propensities count."""
+    truth = candidates.shortlist.values_of(right)
+    if settings.objective == "psp":
+        truth = truth * inverse_propensities(labels)[candidates.shortlist.columns].astype(np.float32)
+    return truth
+
+
+def _stacker_of(
+    rows: np.ndarray, candidates: ScoredShortlist, seen: np.ndarray, worth: np.ndarray, settings: RecipeSettings
+) -> Stacker:
+    """The final stacker, learnt from some of the held-out rows."""
+    entries = candidates.shortlist.entries_of(rows)
+    members = 2 if settings.effort == "low" else 4
+    shortlist = candidates.shortlist.taken(rows)
+    return Stacker.train(shortlist, seen[entries], worth[entries], members=members, seed=settings.seed)

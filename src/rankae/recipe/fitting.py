@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.components.closed_form import ClosedForm
 from rankae.components.neighbours import Neighbours
 from rankae.components.network import NetworkComponent, WordsNetworkSettings
@@ -38,11 +39,15 @@ _FEWEST_ROWS = 100  # fewer rows say nothing about which components help
 
 @dataclass
 class Fitted:
-    """The components, and their scores of the held-out or trusted rows `held` (places); None if those are too few."""
+    """The components, and their scores of the held-out or trusted rows `held` (places); None if those are too few.
+
+    leave_one_out : then, how the code by itself ranks each row without having learnt from its labels.
+    """
 
     stack: Stack
     held: np.ndarray
     candidates: ScoredShortlist | None
+    leave_one_out: HeldOut | None = None
 
 
 def fit_components(task: Task) -> Fitted:
@@ -65,7 +70,8 @@ def fit_components(task: Task) -> Fitted:
     code, checked, loo_codes, without = _fit_code(task, folds)
     stack = Stack(code, counts, settings.proposed)
     if alone:
-        return Fitted(stack, np.array([], dtype=np.int64), None)
+        best = code.predict_codes(loo_codes).best(min(MOST_PLACES, L))
+        return Fitted(stack, np.array([], dtype=np.int64), None, HeldOut(*best, labels))
     if votes is not None:
         stack.neighbours = neighbours
     networks = _held_out_networks(task, folds) if settings.network else []

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from rankae.base.held_out import HeldOut
+
 
 @dataclass
 class Training:
@@ -17,6 +19,7 @@ class Training:
     history: list[dict[str, Any]] = field(default_factory=list)
     on_epoch: Callable[[dict[str, Any]], None] | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    held_out: HeldOut | None = None  # what the model says of rows that nothing in it has learnt from
     threshold: float | None = None  # the score from which a label is more likely right than not, by held-out rows
 
     def note(self, figures: dict[str, Any]) -> None:

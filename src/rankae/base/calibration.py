@@ -1,0 +1,229 @@
+"""From scores to probabilities: a monotone map, fitted on rows that the model has not learnt from.
+
+    p = P(the row is recorded with the label | score)
+
+Isotonic regression finds the steps; between the middles of two steps the map is linear, so that different scores keep
+different probabilities wherever the data allow it (centred isotonic regression, Oron and Flournoy 2017). Labels of one
+row are ranked by their scores, whatever their probabilities: no P@k changes.
+
+Where held-out rows say that it helps, there is a map for each place in the ranking (the best label of a row has been
+selected, which its score does not tell) or for each band of label frequency. Down the ranking of a row, a
+probability is then at most that of the label before.
+
+Where labels are missing, p is the probability that a label *would be recorded*. With u the rate of missing labels and v
+that of wrong ones, the label *is right* with probability (p - v) / (1 - u - v).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rankae.base.held_out import HeldOut
+from rankae.errors import ModelFileError
+
+FEWEST_ROWS = 20  # fewer rows tell nothing about probabilities
+_PLACES = (1, 3, 10)  # where one group of places ends and the next begins
+_BANDS = 4  # of label frequency, each with as many hits
+_FEWEST_HITS = 100  # in a group; fewer make a map of their own unsure
+_LEAST_GAIN = 0.002  # of held-out log likelihood, as a share of it: a covariate must be worth its parameters
+_SURE_HITS = 0.03  # the highest probabilities, as a share of all labels: these are taken to be right
+_FEWEST_SURE = 20
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """
+    Attributes
+    ----------
+    covariate : "none", "place" or "frequency": what chooses the map of an entry.
+    edges : where the groups of the covariate end.
+    maps : for each group, ascending scores and their probabilities.
+    missing, wrong : estimated P(not recorded | right) and P(recorded | not right).
+    rows : how many rows it was fitted on; 0 where the scores are logits and nothing was fitted.
+    """
+
+    covariate: str
+    edges: np.ndarray
+    maps: list[tuple[np.ndarray, np.ndarray]]
+    missing: float = 0.0
+    wrong: float = 0.0
+    rows: int = 0
+
+    @classmethod
+    def fit(cls, held_out: HeldOut, counts: np.ndarray) -> Calibration:
+        """Learn from held-out rows; `counts` tells on how many training rows each label stands.
+
+        The covariate is chosen by the log likelihood of each half of the rows under the maps of the other half.
+        """
+        hits = held_out.hits
+        candidates = [("none", np.empty(0)), ("place", _place_edges(hits))]
+        candidates.append(("frequency", _frequency_edges(counts[held_out.columns[hits]])))
+        worth = {}
+        for covariate, edges in candidates:
+            if covariate == "none" or len(edges):
+                worth[covariate] = _cross_checked(held_out, hits, counts, covariate, edges)
+        best = max(worth, key=lambda name: worth[name])
+        if worth[best] - worth["none"] < _LEAST_GAIN * abs(worth["none"]):
+            best = "none"
+        edges = dict(candidates)[best]
+        fitted = cls(best, edges, _maps(held_out, hits, counts, best, edges))
+        probabilities = fitted.probability(held_out.scores, counts[held_out.columns])
+        missing, wrong = noise_rates(probabilities, hits, held_out)
+        return cls(best, edges, fitted.maps, missing, wrong, len(held_out))
+
+    @classmethod
+    def of_logits(cls) -> Calibration:
+        """For scores that are log-odds already: models of older files, which kept no held-out rows."""
+        scores = np.linspace(-12, 12, 97)
+        return cls("none", np.empty(0), [(scores, 1 / (1 + np.exp(-scores)))])
+
+    def probability(self, scores: np.ndarray, counts: np.ndarray | None = None) -> np.ndarray:
+        """P(recorded) of entries; float32, 0 where the score is -inf.
+
+        Parameters
+        ----------
+        scores : rows x k, best first; or of one row.
+        counts : of each entry, on how many training rows its label stands.
+        """
+        scores = np.asarray(scores)
+        group = _group(self.covariate, self.edges, scores.shape, counts)
+        found = np.zeros(scores.shape, dtype=np.float64)
+        for g, (known, values) in enumerate(self.maps):
+            own = np.broadcast_to(group == g, scores.shape)
+            found[own] = np.interp(scores[own], known, values)
+        found[np.isneginf(scores)] = 0
+        if self.covariate != "none":  # between groups the maps may cross
+            found = np.minimum.accumulate(found, axis=-1)
+        return found.astype(np.float32)
+
+    def true(self, probabilities: np.ndarray) -> np.ndarray:
+        """P(right) from P(recorded), by the estimated rates of missing and wrong labels."""
+        signal = max(1 - self.missing - self.wrong, 1e-3)
+        return np.clip((probabilities - self.wrong) / signal, 0, 1).astype(np.float32)
+
+    def describe(self) -> str:
+        """One sentence for `choices_` and the report."""
+        if not self.rows:
+            return "scores are read as log-odds (nothing was fitted)"
+        by = {"none": "one map", "place": "a map for each place", "frequency": "a map for each label frequency"}
+        return f"{by[self.covariate]} from {self.rows} held-out rows"
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        sizes = [len(scores) for scores, _ in self.maps]
+        settings = {"covariate": self.covariate, "missing": self.missing, "wrong": self.wrong, "rows": self.rows}
+        return settings, {
+            "edges": np.asarray(self.edges, dtype=np.float64),
+            "starts": np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            "scores": np.concatenate([scores for scores, _ in self.maps]).astype(np.float64),
+            "probabilities": np.concatenate([values for _, values in self.maps]).astype(np.float64),
+        }
+
+    @classmethod
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Calibration:
+        starts, scores, values = arrays["starts"], arrays["scores"], arrays["probabilities"]
+        sound = len(starts) == len(arrays["edges"]) + 2 and starts[0] == 0 and starts[-1] == len(scores) == len(values)
+        sound = sound and bool((np.diff(starts) > 0).all()) and settings["covariate"] in ("none", "place", "frequency")
+        if not sound or not np.isfinite(scores).all() or values.min() < 0 or values.max() > 1:
+            raise ModelFileError("the model's calibration is damaged; train it again")
+        maps = [(scores[a:b], values[a:b]) for a, b in pairwise(starts.tolist())]
+        rates = float(settings["missing"]), float(settings["wrong"])
+        return cls(settings["covariate"], arrays["edges"], maps, *rates, int(settings["rows"]))
+
+
+def noise_rates(probabilities: np.ndarray, hits: np.ndarray, held_out: HeldOut) -> tuple[float, float]:
+    """The rates of missing and wrong labels that the two ends of the probabilities tell.
+
+    Where a label is most probable nearly every row ought to carry it, so the share that does not is the missing rate;
+    among all labels beyond the list nearly none is right, so the share that is recorded there is the wrong rate. Both
+    are upper bounds: rows that nobody can tell count as noise.
+    """
+    listed = held_out.columns >= 0
+    ranked = hits[listed][np.argsort(-probabilities[listed], kind="stable")]
+    sure = max(_FEWEST_SURE, int(_SURE_HITS * held_out.labels.nnz))
+    missing = 1 - float(ranked[:sure].mean()) if len(ranked) else 0.0
+    beyond = held_out.labels.shape[0] * held_out.labels.shape[1] - len(ranked)
+    tail = ranked[len(ranked) // 2 :]
+    unlisted = held_out.labels.nnz - int(ranked.sum())
+    wrong = (float(tail.sum()) + unlisted) / max(1, len(tail) + beyond)
+    return missing, min(wrong, float(tail.mean()) if len(tail) else wrong)
+
+
+def isotonic_map(scores: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ascending scores and their probabilities, a pair for each step of the isotonic regression."""
+    from scipy.optimize import isotonic_regression
+
+    known, place = np.unique(scores.astype(np.float64), return_inverse=True)
+    sizes = np.bincount(place).astype(np.float64)
+    fitted = isotonic_regression(np.bincount(place, weights=right) / sizes, weights=sizes)
+    first = np.asarray(fitted.blocks[:-1])
+    weight = np.add.reduceat(sizes, first)
+    middle = np.add.reduceat(known * sizes, first) / weight
+    # Half a hit and half a miss more: no finite number of rows makes anything certain.
+    shares = (fitted.x[first] * weight + 0.5) / (weight + 1)
+    return middle, np.maximum.accumulate(shares)
+
+
+def _maps(
+    held_out: HeldOut, hits: np.ndarray, counts: np.ndarray, covariate: str, edges: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    listed = np.isfinite(held_out.scores) & (held_out.columns >= 0)
+    if not listed.any():
+        return [(np.zeros(1), np.full(1, 0.5))] * (len(edges) + 1)
+    group = np.broadcast_to(_group(covariate, edges, hits.shape, counts[held_out.columns]), hits.shape)
+    maps = []
+    for g in range(len(edges) + 1):
+        own = listed & (group == g)
+        own = own if own.any() else listed
+        maps.append(isotonic_map(held_out.scores[own], hits[own]))
+    return maps
+
+
+def _group(covariate: str, edges: np.ndarray, shape: tuple[int, ...], counts: np.ndarray | None) -> np.ndarray:
+    if covariate == "place":
+        return np.searchsorted(edges, np.arange(shape[-1]), side="right")
+    if covariate == "frequency":
+        if counts is None:
+            raise ValueError("this calibration reads label counts; give them")
+        return np.searchsorted(edges, counts, side="right")
+    return np.zeros(1, dtype=np.int64)
+
+
+def _place_edges(hits: np.ndarray) -> np.ndarray:
+    """The places at which groups end, as long as each group has enough hits."""
+    edges: list[int] = []
+    for edge in _PLACES:
+        before = hits[:, edges[-1] if edges else 0 : edge].sum()
+        if min(before, hits[:, edge:].sum()) >= _FEWEST_HITS:
+            edges.append(edge)
+    return np.array(edges, dtype=np.float64)
+
+
+def _frequency_edges(counts_of_hits: np.ndarray) -> np.ndarray:
+    bands = min(_BANDS, len(counts_of_hits) // _FEWEST_HITS)
+    if bands < 2:
+        return np.empty(0)
+    return np.unique(np.quantile(counts_of_hits, np.arange(1, bands) / bands)) + 0.5
+
+
+def _cross_checked(held_out: HeldOut, hits: np.ndarray, counts: np.ndarray, covariate: str, edges: np.ndarray) -> float:
+    """Mean log likelihood of the entries of each half of the rows under the maps of the other."""
+    total, entries = 0.0, 0
+    first = np.arange(len(held_out)) % 2 == 0
+    for learn, check in ((first, ~first), (~first, first)):
+        maps = _maps(held_out.taken(learn), hits[learn], counts, covariate, edges)
+        own = Calibration(covariate, edges, maps)
+        p = own.probability(held_out.scores[check], counts[held_out.columns[check]])
+        listed = held_out.columns[check] >= 0
+        total += log_likelihood(p[listed], hits[check][listed]).sum()
+        entries += int(listed.sum())
+    return total / max(1, entries)
+
+
+def log_likelihood(probabilities: np.ndarray, hits: np.ndarray) -> np.ndarray:
+    """Log likelihood of each entry, kept finite where a probability is 0 or 1."""
+    p = np.clip(probabilities.astype(np.float64), 1e-7, 1 - 1e-7)
+    return np.where(hits, np.log(p), np.log1p(-p))

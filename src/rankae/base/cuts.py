@@ -1,0 +1,53 @@
+"""Where to cut: which of the ranked labels of a row are given. Chosen on held-out rows, kept with the model.
+
+A cut is a probability: a label passes if its probability is at least the cut of all labels, or its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rankae.errors import ModelFileError
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """
+    Attributes
+    ----------
+    aim : what the cut was chosen for, such as "precision=0.9".
+    overall : the cut of labels that have none of their own.
+    own : float32, a cut for each label; None if all share one.
+    best_always : whether the best label of a row is given even below the cut.
+    told : figures on held-out rows, and the guarantee in words.
+    """
+
+    aim: str
+    overall: float
+    own: np.ndarray | None = None
+    best_always: bool = False
+    told: dict[str, Any] = field(default_factory=dict)
+
+    def selected(self, columns: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+        """Which entries pass; both arrays rows x k, columns padded with -1."""
+        # Probabilities are float32: a cut that was read off one must let the same one pass.
+        least = np.float32(self.overall) if self.own is None else self.own[columns]
+        passes = (probabilities >= least) & (columns >= 0)
+        if self.best_always and columns.shape[-1]:
+            passes[..., 0] = columns[..., 0] >= 0
+        return passes
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        settings = {"aim": self.aim, "overall": self.overall, "best_always": self.best_always, "told": self.told}
+        return settings, {} if self.own is None else {"own": self.own.astype(np.float32)}
+
+    @classmethod
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], labels: int) -> Cuts:
+        own = arrays.get("own")
+        if own is not None and (own.shape != (labels,) or np.isnan(own).any()):
+            raise ModelFileError("the model's cuts do not fit its labels; run `rankae threshold` again")
+        overall = float(settings["overall"])
+        return cls(str(settings["aim"]), overall, own, bool(settings["best_always"]), dict(settings["told"]))

@@ -1,0 +1,68 @@
+"""Predictions for rows that a model has not learnt from: what calibration and cuts are fitted on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.errors import ModelFileError
+
+MOST_PLACES = 100  # labels of a row that calibration reads
+_KEPT_PLACES = 50  # of them, those that a saved model keeps: cuts are not made further down
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The best labels of each row, best first, and the labels that the row carries.
+
+    columns : int32, rows x k, -1 where nothing was predicted.
+    scores : float32, rows x k, -inf where nothing was predicted.
+    labels : CSR, rows x labels.
+    """
+
+    columns: np.ndarray
+    scores: np.ndarray
+    labels: sp.csr_matrix
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @property
+    def hits(self) -> np.ndarray:
+        """bool, rows x k: whether the predicted label is one of the row's."""
+        return hits(self.columns, self.labels)
+
+    def taken(self, rows: np.ndarray) -> HeldOut:
+        return HeldOut(self.columns[rows], self.scores[rows], self.labels[rows])
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {
+            "columns": np.ascontiguousarray(self.columns[:, :_KEPT_PLACES], dtype=np.int32),
+            "scores": np.ascontiguousarray(self.scores[:, :_KEPT_PLACES], dtype=np.float32),
+            "starts": self.labels.indptr.astype(np.int64),
+            "labels": self.labels.indices.astype(np.int32),
+        }
+
+    @classmethod
+    def from_state(cls, arrays: dict[str, Any], labels: int) -> HeldOut:
+        columns, scores, starts, indices = (arrays[name] for name in ("columns", "scores", "starts", "labels"))
+        sound = columns.shape == scores.shape and columns.ndim == 2 and starts.shape == (len(columns) + 1,)
+        sound = sound and starts[0] == 0 and starts[-1] == len(indices) and bool((np.diff(starts) >= 0).all())
+        for places in (columns, indices):
+            sound = sound and places.max(initial=-1) < labels and places.min(initial=0) >= -1
+        if not sound or indices.min(initial=0) < 0:
+            raise ModelFileError("the model's held-out predictions do not fit its labels; train it again")
+        ones = np.ones(len(indices), dtype=np.float32)
+        return cls(columns, scores, sp.csr_matrix((ones, indices, starts), shape=(len(columns), labels)))
+
+
+def hits(columns: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:
+    """Whether each predicted column, rows x k, is among the row's labels; False where nothing was predicted."""
+    width = np.int64(labels.shape[1])
+    row = np.repeat(np.arange(labels.shape[0], dtype=np.int64), np.diff(labels.indptr))
+    true = row * width + labels.indices
+    predicted = np.arange(len(columns), dtype=np.int64)[:, None] * width + columns
+    return np.isin(predicted, true) & (columns >= 0) & (columns < width)

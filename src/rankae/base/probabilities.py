@@ -1,0 +1,146 @@
+"""What a fitted model says beyond scores: probabilities, and which labels pass its cut."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.metaestimators import available_if
+
+from rankae.base.calibration import FEWEST_ROWS, Calibration
+from rankae.base.cuts import Cuts
+from rankae.base.held_out import MOST_PLACES, HeldOut
+from rankae.base.inputs import labels_among
+from rankae.data.dataset import Dataset
+from rankae.errors import DataError
+
+_MOST_ROWS = 20_000  # rows beyond this do not change a calibration
+_BATCH = 1024
+
+
+class Probabilities(BaseEstimator):
+    """The part of `LabelRanker` that knows how likely its labels are.
+
+    Attributes
+    ----------
+    calibration_ : Calibration or None; from scores to probabilities.
+    held_out_ : HeldOut or None; predictions for rows that the model has not learnt from, on which cuts are chosen.
+    cuts_ : Cuts or None; what `rankae threshold` has stored.
+    """
+
+    classes_: np.ndarray
+    label_counts_: np.ndarray
+    threshold_: float
+    calibration_: Calibration | None = None
+    held_out_: HeldOut | None = None
+    cuts_: Cuts | None = None
+
+    @available_if(lambda model: model.calibration_ is not None)
+    def predict_proba(self, X: Any, k: int | None = None) -> sp.csr_matrix:
+        """Calibrated probabilities of the k best labels of each row: CSR, rows x labels.
+
+        k : by default 100, or all labels if there are fewer. Labels beyond the first k have no entry.
+
+        As with scikit-learn's own models, one that has no probabilities lacks this method (see `calibrate`).
+        """
+        columns, scores = self.top_columns(X, MOST_PLACES if k is None else k)
+        probabilities = self.probabilities(columns, scores)
+        row, rank = np.nonzero(columns >= 0)
+        cells = probabilities[row, rank], (row, columns[row, rank])
+        return sp.csr_matrix(cells, shape=(len(columns), len(self.classes_)))
+
+    def probabilities(self, columns: np.ndarray, scores: np.ndarray, true: bool = False) -> np.ndarray:
+        """Probabilities of what `top_columns` gave: that the label would be recorded, or with `true` that it is right.
+
+        The second is more than the first where training labels are missing; see `Calibration.true`.
+        """
+        calibration = self._calibrated()
+        found = calibration.probability(scores, np.asarray(self.label_counts_)[columns])
+        found = calibration.true(found) if true else found
+        return np.where(columns >= 0, found, np.float32(0))
+
+    def selected(self, columns: np.ndarray, scores: np.ndarray, probabilities: np.ndarray | None = None) -> np.ndarray:
+        """Which labels of a ranking the model gives: by its stored cut, else by the score threshold of training."""
+        if self.cuts_ is None:
+            keep = (scores >= self.threshold_) & (columns >= 0)
+            keep[..., 0] = columns[..., 0] >= 0
+            return keep
+        return self.cuts_.selected(
+            columns, self.probabilities(columns, scores) if probabilities is None else probabilities
+        )
+
+    def calibrate(self, X: Any, Y: Any) -> Self:
+        """Fit the calibration on rows that the model has not learnt from; labels unknown to it are passed over."""
+        self._check_fitted()
+        labels = labels_among(Y, self.classes_, pass_over=True)
+        n = labels.shape[0]
+        if n != (len(X) if isinstance(X, list) else X.shape[0]):
+            raise DataError("there are not as many rows as rows of labels")
+        if n < FEWEST_ROWS:
+            raise DataError(f"{n} rows are too few to calibrate on; give at least {FEWEST_ROWS}")
+        if not labels.nnz:
+            raise DataError("the rows to calibrate on carry none of the model's labels")
+        return self._calibrate_on(self._ranked(X, labels))
+
+    def calibrate_with(self, learn: Dataset, check: Dataset) -> Self:
+        """Calibrate a fitted model by a second one, fitted on most of the training rows, and its scores of the others.
+
+        For methods that keep no rows apart themselves. It takes about as long as training did; the model's ranking
+        stays as it is. The second model has seen fewer rows, so probabilities are rather too low than too high.
+        Both data sets have the label columns of `classes_`.
+        """
+        second = clone(self)
+        if "checkpoint" in second.get_params():
+            second.set_params(checkpoint=None, resume=False)
+        second.fit_dataset(learn)
+        return self._calibrate_on(second._ranked(check.rows, check.labels))
+
+    def _ranked(self, X: Any, labels: sp.csr_matrix) -> HeldOut:
+        """The ranking of rows that the model has not learnt from; a sample of them, if they are very many."""
+        n = labels.shape[0]
+        picked = np.sort(np.random.default_rng(0).permutation(n)[:_MOST_ROWS])
+        found = []
+        for start in range(0, len(picked), _BATCH):
+            own = picked[start : start + _BATCH]
+            found.append(self.top_columns([X[i] for i in own] if isinstance(X, list) else X[own], MOST_PLACES))
+        columns, scores = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return HeldOut(columns, scores, sp.csr_matrix(labels[picked]))
+
+    def _calibrate_on(self, held_out: HeldOut | None) -> Self:
+        self.held_out_, self.calibration_ = None, None
+        if held_out is not None and len(held_out) >= FEWEST_ROWS and held_out.labels.nnz:
+            self.held_out_, self.calibration_ = held_out, Calibration.fit(held_out, np.asarray(self.label_counts_))
+        return self
+
+    def _calibrated(self) -> Calibration:
+        if self.calibration_ is None:
+            raise DataError(
+                "this model was not calibrated, so it has no probabilities: train it with --calibrate, "
+                "or give it rows that it has not seen (`rankae threshold`, or `calibrate` in Python)"
+            )
+        return self.calibration_
+
+    def _trust_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Calibration, held-out predictions and cuts, for the model file."""
+        settings: dict[str, Any] = {}
+        arrays: dict[str, np.ndarray] = {}
+        for name, part in (("calibration", self.calibration_), ("cuts", self.cuts_)):
+            if part is not None:
+                settings[name], own = part.state()
+                arrays |= {f"{name}.{key}": value for key, value in own.items()}
+        if self.held_out_ is not None:
+            arrays |= {f"held_out.{key}": value for key, value in self.held_out_.state().items()}
+        return settings, arrays
+
+    def _restore_trust(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        def own(name: str) -> dict[str, np.ndarray]:
+            return {key.removeprefix(f"{name}."): v for key, v in arrays.items() if key.startswith(f"{name}.")}
+
+        if "calibration" in settings:
+            self.calibration_ = Calibration.from_state(settings["calibration"], own("calibration"))
+        if "cuts" in settings:
+            self.cuts_ = Cuts.from_state(settings["cuts"], own("cuts"), len(self.classes_))
+        if held_out := own("held_out"):
+            self.held_out_ = HeldOut.from_state(held_out, len(self.classes_))

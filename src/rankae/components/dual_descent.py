@@ -45,8 +45,12 @@ def _shuffle(order, size, state):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _solve(order, size, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance, alpha, state):
-    """Descend over the entries order[:size] of one label; the weights are in `w`, its last place is the bias."""
+def _solve(order, size, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance, alpha, moved,
+           state):  # fmt: skip
+    """Descend over the entries order[:size] of one label; the weights are in `w`, its last place is the bias.
+
+    moved : of each entry, whether it has ever had a dual weight: what it added to `w`, taken back, leaves rounding.
+    """
     active, bias_place = size, len(w) - 1
     diagonal = np.float32(0.5) / cost
     for round_ in range(passes):
@@ -73,6 +77,7 @@ def _solve(order, size, rows, signs, row_starts, words, weights, lengths, w, cos
             change = (new - alpha[i]) * sign
             alpha[i] = new
             if change != 0:
+                moved[i] = 1
                 _add(change, own, own_weights, w)
                 w[bias_place] += change
             a += 1
@@ -83,19 +88,20 @@ def _solve(order, size, rows, signs, row_starts, words, weights, lengths, w, cos
 
 
 @njit(cache=True, nogil=True)
-def _set_start(w, bias, old_words, old_weights, rows, alpha, row_starts, words):
-    """Put the old weights into `w`, in place of what the rows with a dual weight had left there."""
+def _set_start(w, bias, old_words, old_weights, rows, alpha, moved, row_starts, words):
+    """Put the old weights into `w`, in place of what the rows that ever had a dual weight have left there."""
     for i in range(len(rows)):
-        if alpha[i] != 0:
+        if moved[i]:
             w[words[row_starts[rows[i]] : row_starts[rows[i] + 1]]] = 0
     alpha[:] = 0
+    moved[:] = 0
     w[old_words] = old_weights
     w[-1] = bias
 
 
 @njit(cache=True, nogil=True)
 def _solve_without_folds(folds, fold, uses, rows, signs, row_starts, words, weights, lengths, w, cost, passes,
-                         tolerance, bias, old_words, old_weights, alpha, order, out_of_fold, state):  # fmt: skip
+                         tolerance, bias, old_words, old_weights, alpha, moved, order, out_of_fold, state):  # fmt: skip
     """Solve without each fold in turn, and note the scores of its rows; a fold without a row costs nothing."""
     solved = False
     for f in range(folds):
@@ -109,8 +115,9 @@ def _solve_without_folds(folds, fold, uses, rows, signs, row_starts, words, weig
         if held == 0:
             continue
         if solved:
-            _set_start(w, bias, old_words, old_weights, rows, alpha, row_starts, words)
-        _solve(order, kept, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance, alpha, state)
+            _set_start(w, bias, old_words, old_weights, rows, alpha, moved, row_starts, words)
+        _solve(order, kept, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance, alpha,
+               moved, state)  # fmt: skip
         solved = True
         for i in range(len(rows)):
             if fold[rows[i]] == f:
@@ -152,19 +159,20 @@ def solve_labels(first, last, starts, rows, signs, uses, row_starts, words, weig
         own_words, own_weights = old_words[old_begin:old_end], old_weights[old_begin:old_end]
         state = np.uint64(seed + label + 1) * np.uint64(0x9E3779B97F4A7C15)  # spread over all bits, and never 0
         alpha, order = np.zeros(end - begin, np.float32), np.empty(end - begin, np.int64)
-        _set_start(w, biases[label], own_words, own_weights, own_rows, alpha, row_starts, words)
+        moved = np.zeros(end - begin, np.uint8)
+        _set_start(w, biases[label], own_words, own_weights, own_rows, alpha, moved, row_starts, words)
         own_uses = uses[begin:end]
         _solve_without_folds(folds, fold, own_uses, own_rows, own_signs, row_starts, words, weights, lengths, w, cost,
-                             passes, tolerance, biases[label], own_words, own_weights, alpha, order,
+                             passes, tolerance, biases[label], own_words, own_weights, alpha, moved, order,
                              out_of_fold[begin:end], state)  # fmt: skip
         kept = _used_with_all(own_uses, own_rows, own_signs, row_starts, words, weights, w, alpha, order)
         _solve(order, kept, own_rows, own_signs, row_starts, words, weights, lengths, w, cost, last_passes,
-               tolerance, alpha, state)  # fmt: skip
+               tolerance, alpha, moved, state)  # fmt: skip
         before = used
         for i in range(begin, end + 1):  # the words of each row, at last those that only the old weights have
             if i == end:
                 its_words, smallest = own_words, np.float32(0)
-            elif alpha[i - begin] == 0:
+            elif moved[i - begin] == 0:
                 continue
             else:
                 its_words, smallest = words[row_starts[rows[i]] : row_starts[rows[i] + 1]], least

@@ -6,7 +6,6 @@ the number of labels.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
@@ -17,7 +16,11 @@ import torch
 
 from rankae.components.dual_descent import MOST_FOLDS, solve_labels
 from rankae.model_file import pack_csr, unpack_csr
+from rankae.numerics.shards import Arrays, Span, weighted_spans, workers
 from rankae.numerics.shortlist import Shortlist
+
+_ENTRIES = 8_000_000  # of rows and labels that are sorted by label at a time: some 400 MB
+_RUNS = 64  # of labels, more than threads, so that none waits for long
 
 
 class Rankers:
@@ -64,30 +67,23 @@ class Rankers:
         the rankers, trained on all rows, and for each held-out row the scores of rankers trained without its fold: of
         its listed and carried labels, as a sparse rows x labels matrix.
         """
-        sides, signs, uses = _sides(labels, shortlist, without)
-        starts = sides.indptr.astype(np.int64)
-        lengths = np.asarray(rows.multiply(rows).sum(1), dtype=np.float32).ravel()
-        counts = np.zeros(labels.shape[1], np.int64)
-        nothing = sp.csr_matrix((labels.shape[1], rows.shape[1]), dtype=np.float32)
-        old = nothing if start is None else start.weights
-        biases = np.zeros(labels.shape[1], np.float32) if start is None else start.biases.copy()
         fold = np.full(rows.shape[0], -1, np.int8) if fold is None else fold.astype(np.int8)
-        out_of_fold = np.zeros(len(signs) if fold.max(initial=-1) >= 0 else 0, np.float32)
-        data = starts, sides.indices, signs, uses, rows.indptr.astype(np.int64), rows.indices, rows.data, lengths
-        limits = np.float32(cost), passes, np.float32(tolerance), np.float32(least)
-        before = old.indptr.astype(np.int64), old.indices.astype(np.int32, copy=False), old.data
-        held = int(fold.max(initial=-1)) + 1, fold, out_of_fold, passes if last_passes is None else last_passes
-
-        def solve_span(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-            w = np.zeros(rows.shape[1] + 1, np.float32)
-            return solve_labels(*span, *data, w, *limits, *before, counts, biases, *held, seed)
-
-        with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-            found = list(pool.map(solve_span, _spans(starts)))
-        words, weights = (np.concatenate(own) for own in zip(*found, strict=True))
-        ends = np.concatenate([[0], np.cumsum(counts)])
-        rankers = cls(sp.csr_matrix((weights, words, ends), shape=(labels.shape[1], rows.shape[1])), biases)
-        return rankers, _of_held_out_rows(out_of_fold, sides, fold)
+        listed = np.bincount(shortlist.columns, minlength=labels.shape[1])
+        listed += np.bincount(labels.indices, minlength=labels.shape[1])
+        shared = {"rows": rows, "labels": labels, "fold": fold}
+        for name, own in zip(_list_names(len(without)), (shortlist, *without), strict=True):
+            shared |= {f"{name}.starts": own.starts, f"{name}.columns": own.columns}
+        if start is not None:
+            shared |= {"old": start.weights, "old_biases": start.biases}
+        settings = {"cost": cost, "passes": passes, "tolerance": tolerance, "least": least, "seed": seed}
+        settings |= {"last_passes": passes if last_passes is None else last_passes, "lists": 1 + len(without)}
+        shards = workers().shards(-(-int(listed.sum()) // _ENTRIES))
+        found = list(
+            workers().map("rankers", solve_shard, shared, settings, weighted_spans(listed + 1, max(1, shards)))
+        )
+        weights = _stacked(found, ("weights", "words", "starts"), rows.shape[1])
+        out_of_fold = _stacked(found, ("out_of_fold", "of_rows", "of_labels"), rows.shape[0])
+        return cls(weights, np.concatenate([own["biases"] for own in found])), out_of_fold.T.tocsr()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -116,6 +112,58 @@ def random_negatives(labels: sp.csr_matrix, count: int, seed: int = 0) -> np.nda
     return np.minimum(np.searchsorted(share, places, side="right"), labels.shape[1] - 1).astype(np.int32)
 
 
+def solve_shard(shared: dict[str, Any], settings: dict[str, Any], span: Span) -> Arrays:
+    """The rankers of the labels first:last, and their scores of held-out rows: two CSR matrices, labels first."""
+    first, last = span
+    rows, fold = shared["rows"], shared["fold"]
+    lists = [Shortlist(shared[f"{n}.starts"], shared[f"{n}.columns"]) for n in _list_names(settings["lists"] - 1)]
+    own = [listed.between(first, last) for listed in lists]
+    sides, signs, uses = _sides(shared["labels"][:, first:last], own[0], own[1:])
+    starts = sides.indptr.astype(np.int64)
+    lengths = np.asarray(rows.multiply(rows).sum(1), dtype=np.float32).ravel()
+    counts, folds = np.zeros(last - first, np.int64), int(fold.max(initial=-1)) + 1
+    if "old" in shared:
+        old, biases = shared["old"][first:last], shared["old_biases"][first:last].copy()
+    else:
+        old = sp.csr_matrix((last - first, rows.shape[1]), dtype=np.float32)
+        biases = np.zeros(last - first, np.float32)
+    out_of_fold = np.zeros(len(signs) if folds else 0, np.float32)
+    data = starts, sides.indices, signs, uses, rows.indptr.astype(np.int64), rows.indices, rows.data, lengths
+    limits = (
+        np.float32(settings["cost"]),
+        settings["passes"],
+        *map(np.float32, (settings["tolerance"], settings["least"])),
+    )
+    before = old.indptr.astype(np.int64), old.indices.astype(np.int32, copy=False), old.data
+    held = folds, fold, out_of_fold, settings["last_passes"]
+    seed = settings["seed"] + first  # a label's own random numbers do not depend on the shard that it is in
+
+    def solve_span(run: Span) -> tuple[np.ndarray, np.ndarray]:
+        w = np.zeros(rows.shape[1] + 1, np.float32)
+        return solve_labels(*run, *data, w, *limits, *before, counts, biases, *held, seed)
+
+    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+        found = list(pool.map(solve_span, weighted_spans(np.diff(starts) + 1, _RUNS)))
+    words, weights = (np.concatenate(own) for own in zip(*found, strict=True))
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    kept = fold[sides.indices] >= 0
+    scores = {"out_of_fold": out_of_fold[kept] if folds else out_of_fold, "of_rows": sides.indices[kept]}
+    scores["of_labels"] = np.concatenate([[0], np.cumsum(kept)])[sides.indptr]
+    return {"weights": weights, "words": words, "starts": ends, "biases": biases} | scores
+
+
+def _list_names(folds: int) -> list[str]:
+    return ["listed", *(f"listed without {f}" for f in range(folds))]
+
+
+def _stacked(found: list[Arrays], names: tuple[str, str, str], width: int) -> sp.csr_matrix:
+    """The CSR matrices of all shards, one below the other."""
+    values, columns = (np.concatenate([own[name] for own in found]) for name in names[:2])
+    sizes = np.concatenate([np.diff(own[names[2]]) for own in found])
+    starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    return sp.csr_matrix((values, columns, starts), shape=(len(sizes), width))
+
+
 def _sides(
     labels: sp.csr_matrix, shortlist: Shortlist, without: Sequence[Shortlist]
 ) -> tuple[sp.csc_matrix, np.ndarray, np.ndarray]:
@@ -136,18 +184,3 @@ def _sides(
     positive = bits >> carried > 0
     everywhere = positive if len(without) else np.ones(len(bits), dtype=bool)
     return sides, np.where(positive, np.float32(1), np.float32(-1)), np.where(everywhere, 255, bits).astype(np.uint8)
-
-
-def _of_held_out_rows(out_of_fold: np.ndarray, sides: sp.csc_matrix, fold: np.ndarray) -> sp.csr_matrix:
-    kept = fold[sides.indices] >= 0
-    if not kept.any():
-        return sp.csr_matrix(sides.shape, dtype=np.float32)
-    ends = np.concatenate([[0], np.cumsum(kept)])[sides.indptr]
-    return sp.csc_matrix((out_of_fold[kept], sides.indices[kept], ends), shape=sides.shape).tocsr()
-
-
-def _spans(starts: np.ndarray, runs: int = 64) -> list[tuple[int, int]]:
-    """Runs of labels that hold about as many rows each; more runs than threads, so that none waits for long."""
-    cuts = np.searchsorted(starts, np.linspace(0, starts[-1], runs + 1)[1:-1])
-    cuts = np.unique(np.concatenate([[0], cuts, [len(starts) - 1]]))
-    return [(int(a), int(b)) for a, b in itertools.pairwise(cuts)]

@@ -10,10 +10,14 @@ its bandwidth is spent on temporaries.
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from rankae.numerics.shards import Arrays, Span, shared_out, workers
 from rankae.numerics.sparse_product import sparse_product
 from rankae.numerics.threads import across_threads
 
@@ -33,11 +37,23 @@ class RidgeSolver:
     ) -> np.ndarray:
         """S, from 0 or from the solution of a problem that is nearly the same."""
         solution = np.empty((self.rows.shape[1], targets.shape[1]), dtype=np.float32)
+        if shared_out():
+            return self._solve_elsewhere(targets, start, iterations, tolerance)
         for first in range(0, targets.shape[1], _COLUMNS):
             columns = slice(first, first + _COLUMNS)
             own = None if start is None else start[:, columns]
             solution[:, columns] = self._solve(targets[:, columns], own, iterations, tolerance)
         return solution
+
+    def _solve_elsewhere(
+        self, targets: np.ndarray, start: np.ndarray | None, iterations: int, tolerance: float
+    ) -> np.ndarray:
+        """The same blocks of columns, so that the same numbers come out."""
+        shared: dict[str, Any] = {"rows": self.rows, "targets": targets} | ({} if start is None else {"start": start})
+        settings = {"ridge": float(self.ridge), "iterations": iterations, "tolerance": tolerance}
+        ends = [*range(0, targets.shape[1], _COLUMNS), targets.shape[1]]
+        found = workers().map("ridge", solve_columns, shared, settings, list(pairwise(ends)))
+        return np.concatenate([own["solution"] for own in found], axis=1)
 
     def _solve(self, targets: np.ndarray, start: np.ndarray | None, iterations: int, tolerance: float) -> np.ndarray:
         residual = sparse_product(self.transposed, targets)
@@ -65,6 +81,15 @@ class RidgeSolver:
 
     def _image(self, table: np.ndarray) -> np.ndarray:
         return sparse_product(self.transposed, sparse_product(self.rows, table)) + self.ridge * table
+
+
+def solve_columns(shared: dict[str, Any], settings: dict[str, Any], span: Span) -> Arrays:
+    """The solution for the columns first:last of the targets."""
+    rows, columns = shared["rows"], slice(*span)
+    start = np.ascontiguousarray(shared["start"][:, columns]) if "start" in shared else None
+    solver = RidgeSolver(rows, settings["ridge"])
+    targets = np.ascontiguousarray(shared["targets"][:, columns])
+    return {"solution": solver._solve(targets, start, settings["iterations"], settings["tolerance"])}
 
 
 def _column_dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:

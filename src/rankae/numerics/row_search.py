@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from copy import copy
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 
 from rankae.numerics.nearest_rows import keep_nearest, nearest_rows
+from rankae.numerics.shards import Arrays, Span, even_spans, shared_out, workers
 from rankae.numerics.table import RaggedTable
 from rankae.numerics.threads import across_threads
 
 MOST_ROWS, EVERY_ROW = 3000, 2**31 - 1  # `most_rows` where rows are sparse, and where they are dense
 _DENSE = 0.3  # of the features of a row are not 0
+_SHARD_ROWS = 50_000  # that a worker looks up at a time
 _AT_ONCE = 256  # rows whose similarities to all indexed rows are held in memory
 
 
@@ -68,12 +71,22 @@ class RowSearch:
         if self.most_rows == EVERY_ROW:
             self._compare_with_all(rows, leave_one_out, found, cosine)
             return found, cosine
+        if leave_one_out and shared_out():
+            return self._nearest_elsewhere(rows, count)
         if self._short_rows is None:  # postings come from memory, so fewer bytes of them take less time
             self._short_rows = self.rows.astype(np.uint16, copy=False) if self.size <= 2**16 else self.rows
         postings = self.weights.starts, self._short_rows, self.weights.stored, self.weights.scales
         tokens = rows.indptr, rows.indices, rows.data
         across_threads(nearest_rows, *tokens, *postings, self.size, leave_one_out, found, cosine)
         return found, cosine
+
+    def _nearest_elsewhere(self, rows: sp.csr_matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
+        w = self.weights
+        shared = {"rows": rows, "starts": w.starts, "postings": self.rows, "weights": w.values, "scales": w.scales}
+        settings = {"size": self.size, "count": count}
+        spans = even_spans(rows.shape[0], workers().shards(-(-rows.shape[0] // _SHARD_ROWS)))
+        found = list(workers().map("neighbours", nearest_of_span, shared, settings, spans))
+        return np.concatenate([own["found"] for own in found]), np.concatenate([own["cosine"] for own in found])
 
     def _compare_with_all(
         self, rows: sp.csr_matrix, leave_one_out: bool, found: np.ndarray, cosine: np.ndarray
@@ -102,3 +115,18 @@ class RowSearch:
         within = self.rows.min(initial=0) >= 0 and self.rows.max(initial=0) < max(self.size, 1)
         ascending = starts[0] == 0 and starts[-1] == len(self.rows) and np.diff(starts).min(initial=0) >= 0
         return bool(within and ascending)
+
+
+def nearest_of_span(shared: dict[str, Any], settings: dict[str, Any], span: Span) -> Arrays:
+    """The nearest other rows of the indexed rows first:last, by postings."""
+    first, last = span
+    rows, count = shared["rows"], settings["count"]
+    # The kernel writes at the rows' own places, by which it knows a row from the others: only the pages of the span
+    # are ever touched.
+    found = np.empty((rows.shape[0], count), dtype=np.int32)
+    cosine = np.empty((rows.shape[0], count), dtype=np.float32)
+    found[first:last], cosine[first:last] = -1, 0
+    postings = RaggedTable(shared["starts"], shared["weights"], shared["scales"])
+    indexed = postings.starts, shared["postings"], postings.stored, postings.scales
+    nearest_rows(first, last, rows.indptr, rows.indices, rows.data, *indexed, settings["size"], True, found, cosine)
+    return {"found": found[first:last], "cosine": cosine[first:last]}

@@ -63,6 +63,12 @@ class Shortlist:
         kept = places >= 0
         return Shortlist(np.concatenate([[0], np.cumsum(kept)])[self.starts], places[kept])
 
+    def between(self, first: int, last: int) -> Shortlist:
+        """The entries of the labels first:last, numbered from 0."""
+        kept = (self.columns >= first) & (self.columns < last)
+        ends = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
+        return Shortlist(ends[self.starts], self.columns[kept] - np.int32(first))
+
     def matrix(self, values: np.ndarray, labels: int) -> sp.csr_matrix:
         return sp.csr_matrix((values, self.columns, self.starts), shape=(len(self), labels))
 

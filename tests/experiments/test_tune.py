@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankae.base.search_space import Between
 from rankae.data import make_dataset, split_rows
 from rankae.errors import MissingExtra, RankaeError
-from rankae.experiments.tune import SPACES, Between, search_parameters
+from rankae.experiments.tune import search_parameters
 from rankae.experiments.tuned_model import tune_and_refit
 from rankae.methods import registry
 from rankae.methods.presets import preset_settings
@@ -24,21 +25,18 @@ def parts():
     return data.take(keep), data.take(held)
 
 
-@pytest.mark.parametrize("method", SPACES)
+@pytest.mark.parametrize("method", registry.names())
 def test_every_parameter_that_is_searched_exists_and_is_a_range(method: str) -> None:
     try:
-        known = registry.class_of(method)._get_param_names()
+        space, known = registry.search_space(method), registry.class_of(method)._get_param_names()
     except MissingExtra as missing:
         pytest.skip(str(missing))
-    assert set(SPACES[method]) <= set(known)
-    for values in SPACES[method].values():
+    assert set(space) <= set(known)
+    assert bool(space) == (method != "popular")
+    for values in space.values():
         if isinstance(values, Between):
             assert values.low < values.high
             assert values.low > 0 or not values.log
-
-
-def test_every_method_but_the_floor_can_be_tuned() -> None:
-    assert set(registry.names()) - set(SPACES) == {"popular"}
 
 
 def test_the_first_trial_is_the_defaults_and_the_best_trial_wins(parts) -> None:
@@ -144,4 +142,6 @@ def test_a_preset_of_rank_ae_is_one_that_train_takes(tmp_path: Path) -> None:
     """What `tune` writes for the paper's model: its name's parameters, then the ones found."""
     preset = registry.METHODS["bce-ae"].parameters | {"balance": 2.0}
     (tmp_path / "preset.json").write_text(json.dumps(preset))
-    assert preset_settings(str(tmp_path / "preset.json")) == ("paper", {"loss": "bce", "balance": 2.0})
+    base, settings = preset_settings(str(tmp_path / "preset.json"))
+    assert base == "paper"
+    assert (settings["loss"], settings["balance"]) == ("bce", 2.0)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.base.inputs import Targets, is_text, label_matrix, name_array
 from rankae.base.probabilities import Probabilities
+from rankae.base.search_space import Space
 from rankae.data.dataset import Dataset
 from rankae.data.reading import ReadingSettings
 from rankae.data.text import TextFeatures
@@ -47,6 +48,7 @@ class LabelRanker(Probabilities):
 
     method: ClassVar[str]  # the name in the registry and on the command line
     reads: ClassVar[Literal["features", "text"]] = "features"
+    search_space: ClassVar[Space] = {}  # what a search for good parameters tries
 
     # What a method must say -------------------------------------------------------------------------------------
 
@@ -67,6 +69,11 @@ class LabelRanker(Probabilities):
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         raise NotImplementedError
+
+    @classmethod
+    def search_space_for(cls, parameters: dict[str, Any]) -> Space:
+        """`search_space`, where it depends on parameters that are set."""
+        return cls.search_space
 
     # What a user calls ------------------------------------------------------------------------------------------
 

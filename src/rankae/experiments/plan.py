@@ -16,7 +16,6 @@ from rankae.data.sources import find_source
 from rankae.errors import MissingExtra, RankaeError
 from rankae.experiments.cells import Cell, Result, Store, data_name
 from rankae.experiments.isolated import run_isolated
-from rankae.experiments.tune import SPACES
 from rankae.methods import registry
 from rankae.progress import bar
 
@@ -146,7 +145,8 @@ def _run_one(series: Series, seeds: int, run_cell: Callable[[Cell], Result | Non
     parameters = fixed
     method = registry.METHODS[series.contender.method]
     chooses_itself = series.noise is not None and method.trusted_choose == "parameters"
-    if series.trials and series.contender.tuned and SPACES.get(series.contender.method) and not chooses_itself:
+    is_tuned = series.trials and series.contender.tuned and not chooses_itself
+    if is_tuned and registry.search_space(series.contender.method):
         found = run_cell(replace(series.cell(0), trials=series.trials))
         if found is None:
             return Outcome(series, [], [])

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from rankae.base.search_space import OneOf, Space
 from rankae.data.dataset import Dataset
 from rankae.errors import MissingExtra, RankaeError
 from rankae.methods import registry
@@ -21,95 +22,6 @@ from rankae.metrics import evaluate
 # A trial first learns from a share of the rows; if that goes worse than for most others, the rest is spared.
 FIRST_SHARE, FEWEST_ROWS_TO_SHARE = 0.25, 4000
 TRIALS_BEFORE_PRUNING = 5
-
-
-@dataclass(frozen=True)
-class Between:
-    """A number between two others, drawn evenly, or evenly by its logarithm; whole if both ends are."""
-
-    low: float
-    high: float
-    log: bool = False
-
-
-@dataclass(frozen=True)
-class OneOf:
-    """One of a few values."""
-
-    values: tuple[Any, ...]
-
-
-Space: TypeAlias = dict[str, Between | OneOf]
-
-# The paper tunes lambda, m, decay and the learning rate; the size of the code is ours to choose as well.
-_PAPER: Space = {
-    "balance": Between(0.1, 10.0, log=True),
-    "margin": Between(0.05, 2.0, log=True),
-    "learning_rate": Between(1e-3, 3e-2, log=True),
-    "decay": Between(1e-6, 1e-1, log=True),
-    "code_size": OneOf((100, 200, 400)),
-}
-_WITHOUT_MARGIN: Space = {name: space for name, space in _PAPER.items() if name != "margin"}
-_TREES: Space = {
-    "cost": Between(0.1, 10.0, log=True),
-    "max_leaf": OneOf((5, 10, 20, 50, 100)),
-    "labels_per_leaf": OneOf((20, 50, 100)),
-}
-_LINEAR_TREES: Space = {
-    "linear_c": Between(0.03, 10.0, log=True),
-    "linear_loss": OneOf(("hinge", "log")),
-    "n_trees": OneOf((1, 3, 5)),
-}
-_LIBLINEAR: Space = {"liblinear_c": Between(0.1, 100.0, log=True), "weights_threshold": OneOf((0.0, 0.05, 0.1))}
-
-SPACES: dict[str, Space] = {
-    # The recipe makes most choices itself, on the rows that it learns from; where their labels are noisy, clean rows
-    # choose better, the regularisation above all.
-    "rank-ae": {
-        "code_size": OneOf((200, 400, 800)),
-        "ridge": Between(0.1, 30.0, log=True),
-        "noise_rounds": OneOf((0, 1, 2)),
-        "ranker_cost": Between(0.1, 10.0, log=True),
-        "proposed": OneOf((20, 40, 80)),
-        "attention": OneOf((True, False)),
-        "word_size": OneOf((250, 500, 1000)),
-    },
-    "rank-ae-paper": _PAPER,
-    "bce-ae": _WITHOUT_MARGIN,
-    "no-attn": _PAPER,
-    "sleec": {
-        "dim": OneOf((50, 100, 200)),
-        "cost": Between(0.01, 1.0, log=True),
-        "neighbours": OneOf((15, 50, 100, 250)),
-        "knn": OneOf((5, 10, 25, 50, 70)),
-    },
-    "fastxml": _TREES,
-    "pfastrexml": _TREES | {"alpha": Between(0.5, 1.0)},
-    "pdsparse": {"l1": Between(1e-3, 1.0, log=True), "cost": Between(0.1, 10.0, log=True)},
-    "fasttext": {
-        "learning_rate": Between(0.05, 1.0, log=True),
-        "epochs": OneOf((10, 25, 50)),
-        "word_ngrams": OneOf((1, 2)),
-    },
-    "bow-cnn": {"learning_rate": Between(0.05, 1.0, log=True), "weight_decay": Between(1e-6, 1e-3, log=True)},
-    "xml-cnn": {
-        "learning_rate": Between(1e-4, 3e-3, log=True),
-        "bottleneck": OneOf((256, 512)),
-        "parts": OneOf((1, 2, 4)),
-    },
-    "c2ae": {
-        "alpha": Between(0.1, 10.0, log=True),
-        "learning_rate": Between(1e-4, 1e-2, log=True),
-        "hidden": OneOf((256, 512)),
-    },
-    "parabel": _LINEAR_TREES,
-    "bonsai": _LINEAR_TREES,
-    "plt": _LIBLINEAR | {"arity": OneOf((2, 16, 64))},
-    "br": _LIBLINEAR,
-    "one-vs-rest": {"C": Between(0.01, 10.0, log=True)},
-    "classifier-chain": {"C": Between(0.01, 10.0, log=True)},
-    "knn": {"neighbours": Between(3, 100, log=True)},
-}
 
 
 @dataclass(frozen=True)
@@ -148,7 +60,7 @@ def search_parameters(
     check_chooses_epoch : the method keeps the epoch that suits `check` best, as it will when it is trained at last.
     """
     optuna = _optuna()
-    space = {name: values for name, values in SPACES[method].items() if name not in (fixed or {})}
+    space = {name: values for name, values in registry.search_space(method).items() if name not in (fixed or {})}
     if not space:
         raise RankaeError(f"{method} has no parameters to search; `rankae train` trains it as it is")
     check = check.aligned_to(learn.label_names if learn.label_names is not None else range(learn.n_labels))

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from rankae.data import load_dataset
-from rankae.errors import RankaeError
 from rankae.experiments.compare import write_files
 from rankae.experiments.measure import fit_and_check
-from rankae.experiments.tune import SPACES, Found, search_parameters
+from rankae.experiments.tune import Found, search_parameters
 from rankae.experiments.tuning_page import tuning_page
 from rankae.methods import registry
 
@@ -33,8 +32,6 @@ def tune_and_refit(
 
     reading : options of `load_dataset`, such as text_column.
     """
-    if method not in registry.METHODS:
-        raise RankaeError(f"there is no method {method!r}; choose one of {', '.join(name for name in SPACES)}")
     train = load_dataset(data, "train", **reading or {})
     learn, check = fit_and_check(train)
     found = search_parameters(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.inputs import labels_among
 from rankae.base.ranker import Rows
+from rankae.base.search_space import Between, OneOf, Space
 from rankae.components.stack import Stack
 from rankae.components.update import updated
 from rankae.data.dataset import Dataset
@@ -33,6 +34,16 @@ _NOT_OF_TRAINING = {
     "preset", "words", "word_vectors", "ngrams", "title", "pieces", "min_df", "max_features", "token_pattern",
     "analyzer", "accents", "html", "scale", "validation", "random_state", "threads", "device", "checkpoint", "resume",
 }  # fmt: skip
+
+
+# The paper tunes lambda, m, decay and the learning rate; the size of the code is ours to choose as well.
+_PAPER_SPACE: Space = {
+    "balance": Between(0.1, 10.0, log=True),
+    "margin": Between(0.05, 2.0, log=True),
+    "learning_rate": Between(1e-3, 3e-2, log=True),
+    "decay": Between(1e-6, 1e-1, log=True),
+    "code_size": OneOf((100, 200, 400)),
+}
 
 
 class RankAE(ChosenFeatures):
@@ -82,6 +93,17 @@ class RankAE(ChosenFeatures):
     """
 
     method = "rank-ae"
+    # The recipe makes most choices itself, on the rows that it learns from; where their labels are noisy, clean rows
+    # choose better, the regularisation above all.
+    search_space: ClassVar[Space] = {
+        "code_size": OneOf((200, 400, 800)),
+        "ridge": Between(0.1, 30.0, log=True),
+        "noise_rounds": OneOf((0, 1, 2)),
+        "ranker_cost": Between(0.1, 10.0, log=True),
+        "proposed": OneOf((20, 40, 80)),
+        "attention": OneOf((True, False)),
+        "word_size": OneOf((250, 500, 1000)),
+    }
 
     def __init__(
         self,
@@ -207,6 +229,13 @@ class RankAE(ChosenFeatures):
         self.device = device
         self.checkpoint = checkpoint
         self.resume = resume
+
+    @classmethod
+    def search_space_for(cls, parameters: dict[str, Any]) -> Space:
+        """Of the preset; binary cross-entropy has no margin."""
+        if not str(parameters.get("preset", "")).startswith("paper"):
+            return cls.search_space
+        return {n: space for n, space in _PAPER_SPACE.items() if n != "margin" or parameters.get("loss") != "bce"}
 
     # Training ---------------------------------------------------------------------------------------------------
 

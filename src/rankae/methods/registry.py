@@ -16,8 +16,9 @@ from rankae.errors import MissingExtra, ModelFileError, RankaeError
 
 if TYPE_CHECKING:
     from rankae.base.ranker import LabelRanker
+    from rankae.base.search_space import Space
 
-__all__ = ["METHODS", "Method", "class_of", "create", "load", "names", "seeded"]
+__all__ = ["METHODS", "Method", "class_of", "create", "load", "names", "search_space", "seeded"]
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,13 @@ def class_of(name: str) -> type[LabelRanker]:
         if method.extra_package is not None and (error.name or "").partition(".")[0] == method.extra_package:
             raise MissingExtra(f"the method {name}", "rivals") from error
         raise
+
+
+def search_space(name: str) -> Space:
+    """What a search for good parameters of a method tries: what its class says, for the preset that the name stands
+    for, without what the name has set."""
+    own = class_of(name).search_space_for(METHODS[name].parameters)
+    return {parameter: values for parameter, values in own.items() if parameter not in METHODS[name].parameters}
 
 
 def create(name: str, **parameters: Any) -> LabelRanker:

@@ -6,12 +6,13 @@ a running sum over words gives every bag by one subtraction, whatever the size o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rankae.base.search_space import Between, Space
 from rankae.rivals._doc_pooling import mean_pool, parts_of
 from rankae.rivals._text_network import TextNetwork
 from rankae.rivals._word_ids import PADDING, UNKNOWN
@@ -66,6 +67,10 @@ class BowCNN(TextNetwork):
     """
 
     method = "bow-cnn"
+    search_space: ClassVar[Space] = {
+        "learning_rate": Between(0.05, 1.0, log=True),
+        "weight_decay": Between(1e-6, 1e-3, log=True),
+    }
 
     def __init__(
         self,

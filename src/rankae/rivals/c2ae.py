@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rankae.base.ranker import LabelRanker
+from rankae.base.search_space import Between, OneOf, Space
 from rankae.rivals._c2ae_loss import code_loss, pair_loss
 from rankae.rivals._network_training import (
     hold_out,
@@ -87,6 +88,11 @@ class C2AE(LabelRanker):
     """
 
     method = "c2ae"
+    search_space: ClassVar[Space] = {
+        "alpha": Between(0.1, 10.0, log=True),
+        "learning_rate": Between(1e-4, 1e-2, log=True),
+        "hidden": OneOf((256, 512)),
+    }
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
 from rankae.base.ranker import LabelRanker
+from rankae.base.search_space import Between, Space
 from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
 from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._ranked import Ranked, rank_in_blocks
@@ -33,6 +34,7 @@ class ClassifierChain(LabelRanker):
     """
 
     method = "classifier-chain"
+    search_space: ClassVar[Space] = {"C": Between(0.01, 10.0, log=True)}
 
     def __init__(self, C: float = 1.0, label_limit: int = 1000, random_state: Any = None) -> None:
         self.C = C

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, ClassVar
 
 import fasttext
 import numpy as np
@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from rankae.base.ranker import LabelRanker
+from rankae.base.search_space import Between, OneOf, Space
 from rankae.errors import DataError
 from rankae.rivals._packed_folder import pack, unpack
 from rankae.rivals._ranked import Ranked, rank_pairs
@@ -48,6 +49,11 @@ class FastText(LabelRanker):
 
     method = "fasttext"
     reads = "text"
+    search_space: ClassVar[Space] = {
+        "learning_rate": Between(0.05, 1.0, log=True),
+        "epochs": OneOf((10, 25, 50)),
+        "word_ngrams": OneOf((1, 2)),
+    }
 
     def __init__(
         self,

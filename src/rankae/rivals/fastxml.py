@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.ranker import LabelRanker
+from rankae.base.search_space import Between, OneOf, Space
 from rankae.rivals._limits import above, at_least
 from rankae.rivals._trees.forest import Forest, forest_top, grow_forest
 from rankae.rivals._votes import popular_labels
@@ -34,6 +35,11 @@ class FastXML(LabelRanker):
     """
 
     method: ClassVar[str] = "fastxml"
+    search_space: ClassVar[Space] = {
+        "cost": Between(0.1, 10.0, log=True),
+        "max_leaf": OneOf((5, 10, 20, 50, 100)),
+        "labels_per_leaf": OneOf((20, 50, 100)),
+    }
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 from rankae.base.ranker import LabelRanker
+from rankae.base.search_space import Between, Space
 from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
 from rankae.rivals._limits import at_least
 from rankae.rivals._ranked import Ranked, nothing_ranked, rank_sparse
@@ -26,6 +27,7 @@ class NearestRows(LabelRanker):
     """
 
     method = "knn"
+    search_space: ClassVar[Space] = {"neighbours": Between(3, 100, log=True)}
 
     def __init__(self, neighbours: int = 20) -> None:
         self.neighbours = neighbours

@@ -14,6 +14,7 @@ from napkinxc import models
 from sklearn.utils import check_random_state
 
 from rankae.base.ranker import LabelRanker
+from rankae.base.search_space import Between, OneOf, Space
 from rankae.errors import DataError
 from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._packed_folder import pack, unpack
@@ -31,6 +32,11 @@ class _NapkinXC(LabelRanker):
     n_jobs : threads; more than one is faster, but then a seed no longer fixes the result.
     random_state : seed of the tree and of liblinear's order of rows.
     """
+
+    search_space: ClassVar[Space] = {
+        "liblinear_c": Between(0.1, 100.0, log=True),
+        "weights_threshold": OneOf((0.0, 0.05, 0.1)),
+    }
 
     napkin_class: ClassVar[type[models.Model]]
     liblinear_c: float
@@ -79,6 +85,7 @@ class PLT(_NapkinXC):
     """
 
     method = "plt"
+    search_space: ClassVar[Space] = _NapkinXC.search_space | {"arity": OneOf((2, 16, 64))}
     napkin_class = models.PLT
 
     def __init__(

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import omikuji
 import scipy.sparse as sp
 
 from rankae.base.ranker import LabelRanker
+from rankae.base.search_space import Between, OneOf, Space
 from rankae.data.text import TextFeatures
 from rankae.errors import DataError
 from rankae.progress import track
@@ -43,6 +44,12 @@ class _LabelTrees(LabelRanker):
     n_jobs : threads; None takes all cores.
     ngrams, title, pieces : of raw text, see `rankae.data.TextFeatures`; what others do with text is words alone.
     """
+
+    search_space: ClassVar[Space] = {
+        "linear_c": Between(0.03, 10.0, log=True),
+        "linear_loss": OneOf(("hinge", "log")),
+        "n_trees": OneOf((1, 3, 5)),
+    }
 
     n_trees: int
     cluster_k: int

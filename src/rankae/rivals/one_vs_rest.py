@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
 from rankae.base.ranker import LabelRanker
+from rankae.base.search_space import Between, Space
 from rankae.progress import track
 from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
 from rankae.rivals._limits import few_enough_labels
@@ -32,6 +33,7 @@ class OneVsRest(LabelRanker):
     """
 
     method = "one-vs-rest"
+    search_space: ClassVar[Space] = {"C": Between(0.01, 10.0, log=True)}
 
     def __init__(
         self, C: float = 1.0, drop_below: float = 0.01, label_limit: int = 5000, random_state: Any = None

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.ranker import LabelRanker
+from rankae.base.search_space import Between, Space
 from rankae.progress import Bar, bar
 from rankae.rivals._limits import above, at_least
 from rankae.rivals._pdsparse.rounds import play_round, share_right, zero_dual
@@ -41,6 +42,7 @@ class PDSparse(LabelRanker):
     """
 
     method: ClassVar[str] = "pdsparse"
+    search_space: ClassVar[Space] = {"l1": Between(1e-3, 1.0, log=True), "cost": Between(0.1, 10.0, log=True)}
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numba import njit
 from sklearn.preprocessing import normalize
 
+from rankae.base.search_space import Between, Space
 from rankae.metrics.propensity import A, B, inverse_propensities
 from rankae.rivals._limits import at_least
 from rankae.rivals._trees.forest import collect_votes
@@ -35,6 +36,7 @@ class PfastreXML(FastXML):
     """
 
     method: ClassVar[str] = "pfastrexml"
+    search_space: ClassVar[Space] = FastXML.search_space | {"alpha": Between(0.5, 1.0)}
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from rankae.base.ranker import LabelRanker
+from rankae.base.search_space import Between, OneOf, Space
 from rankae.progress import track
 from rankae.rivals._limits import above, at_least
 from rankae.rivals._sleec.clusters import cluster_centres, nearest_centre
@@ -65,6 +66,12 @@ class Sleec(LabelRanker):
     """
 
     method: ClassVar[str] = "sleec"
+    search_space: ClassVar[Space] = {
+        "dim": OneOf((50, 100, 200)),
+        "cost": Between(0.01, 1.0, log=True),
+        "neighbours": OneOf((15, 50, 100, 250)),
+        "knn": OneOf((5, 10, 25, 50, 70)),
+    }
 
     def __init__(
         self,

@@ -6,12 +6,13 @@ vectors. Here filters slide over words.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rankae.base.search_space import Between, OneOf, Space
 from rankae.data.word_embeddings import known_vectors
 from rankae.rivals._doc_pooling import max_pool, parts_of
 from rankae.rivals._text_network import TextNetwork
@@ -65,6 +66,11 @@ class XMLCNN(TextNetwork):
     """
 
     method = "xml-cnn"
+    search_space: ClassVar[Space] = {
+        "learning_rate": Between(1e-4, 3e-3, log=True),
+        "bottleneck": OneOf((256, 512)),
+        "parts": OneOf((1, 2, 4)),
+    }
 
     def __init__(
         self,

@@ -57,7 +57,7 @@ def test_tune(matrix: str, tmp_path: Path, capsys) -> None:
     [
         (["compare", "nowhere-at-all"], "nowhere-at-all"),
         (["compare", "bibtex", "--methods", "nonsense"], "no method 'nonsense'"),
-        (["compare", "bibtex", "--k", "none"], "--k is 'none'"),
+        (["compare", "bibtex", "--k", "none"], "--k takes numbers"),
         (["compare", "bibtex", "--jobs", "2", "--no-isolate"], "--jobs needs"),
         (["noise", "bibtex", "--rates", "often"], "--rates is 'often'"),
         (["noise", "bibtex", "--kind", "hum"], "no noise 'hum'"),

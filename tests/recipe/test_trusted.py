@@ -99,7 +99,7 @@ def test_too_few_or_unequal_rows_are_told(noisy, rows, labels, says):
 
 
 def test_rounds_below_none_are_told(noisy):
-    with pytest.raises(RankaeError, match="noise_rounds is -1"):
+    with pytest.raises(RankaeError, match="noise_rounds must be at least 0"):
         RankAE("fast", noise_rounds=-1).fit(*noisy)
 
 

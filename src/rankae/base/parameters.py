@@ -1,54 +1,179 @@
-"""A method's parameters, checked against their names and types before any work."""
+"""A method's parameters, checked against the hints of its constructor before any work.
+
+A hint says all that there is to say of a parameter, once: its type, a closed set by `Literal`, a range by `Annotated`.
+
+    epochs: Annotated[int, Range(1)]        loss: Literal["hinge", "log"]        device: Annotated[str, Device()]
+
+`registry.create` (so `--set` and every experiment) and `fit` read the hints; settings that are dataclasses do the same.
+"""
 
 from __future__ import annotations
 
+import math
 import types
+from dataclasses import dataclass
+from functools import cache
+from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Protocol, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from rankae.errors import RankaeError
 
-if TYPE_CHECKING:
-    from rankae.base.ranker import LabelRanker
+
+class Limit(Protocol):
+    """What `Annotated` may add to a type."""
+
+    def complaint(self, value: Any) -> str | None:
+        """What is wrong with a value of the right type, as the end of a sentence that begins with its name."""
 
 
-def check_parameters(method: str, ranker: type[LabelRanker], settings: dict[str, Any]) -> None:
-    """Refuse a parameter that the method does not have, and a value that the type of its parameter rules out."""
-    known = ranker._get_param_names()
+@dataclass(frozen=True)
+class Range:
+    """Numbers from `low` to `high`; `above` and `below` leave the ends themselves out."""
+
+    low: float | None = None
+    high: float | None = None
+    above: bool = False
+    below: bool = False
+
+    def complaint(self, value: Any) -> str | None:
+        inside = math.isfinite(value)
+        if self.low is not None:
+            inside = inside and (value > self.low if self.above else value >= self.low)
+        if self.high is not None:
+            inside = inside and (value < self.high if self.below else value <= self.high)
+        return None if inside else f"must be {self}, but it is {value!r}"
+
+    def __str__(self) -> str:
+        ends = []
+        if self.low is not None:
+            ends.append(f"{'above' if self.above else 'at least'} {self.low}")
+        if self.high is not None:
+            ends.append(f"{'below' if self.below else 'at most'} {self.high}")
+        return " and ".join(ends) or "finite"
+
+
+@dataclass(frozen=True)
+class Ascending:
+    """Numbers of which none is smaller than the one before."""
+
+    def complaint(self, value: Any) -> str | None:
+        return None if list(value) == sorted(value) else f"must ascend, but it is {value!r}"
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device that torch can compute on here.
+
+    auto : the name "auto" is allowed as well.
+    """
+
+    auto: bool = False
+
+    def complaint(self, value: Any) -> str | None:
+        if value == "cpu" or (self.auto and value == "auto"):
+            return None
+        import torch  # takes a second to import
+
+        try:
+            device = torch.device(value)
+        except RuntimeError:
+            device = torch.device("meta")
+        if device.type not in ("cpu", "cuda", "mps", "xpu"):
+            return f"must be cpu, cuda, cuda:0, mps or xpu, but it is {value!r}"
+        try:
+            torch.empty(1, device=device)
+        except (RuntimeError, AssertionError, NotImplementedError):
+            return f"is {value!r}, but torch finds no such device here; use cpu"
+        return None
+
+
+Count: TypeAlias = Annotated[int, Range(1)]
+CountFromZero: TypeAlias = Annotated[int, Range(0)]
+Size: TypeAlias = Annotated[int, Range(1, 2**20)]  # of a layer, of a code
+Positive: TypeAlias = Annotated[float, Range(0, above=True)]
+NotNegative: TypeAlias = Annotated[float, Range(0)]
+Share: TypeAlias = Annotated[float, Range(0, 1, below=True)]  # less than all
+Threads: TypeAlias = Annotated[int, Range(1, 1024)]
+NGrams: TypeAlias = Annotated[tuple[Annotated[int, Range(1, 9)], Annotated[int, Range(1, 9)]], Ascending()]
+Seed: TypeAlias = Annotated[int, Range(0, 2**32 - 1)] | None
+RandomState: TypeAlias = Seed | np.random.RandomState
+
+
+def check_parameters(method: str, ranker: type, settings: dict[str, Any]) -> None:
+    """Refuse a parameter that the method does not have, and a value that the hint of its parameter rules out."""
+    known = ranker._get_param_names()  # type: ignore[attr-defined]
     if unknown := sorted(set(settings) - set(known)):
         raise RankaeError(f"{method} has no parameter {unknown[0]!r}; it has {', '.join(known) or 'none'}")
-    hints = get_type_hints(ranker.__init__)
+    check_values(method, ranker.__init__, settings)  # type: ignore[misc]
+
+
+def check_values(owner: str, of: Any, settings: dict[str, Any]) -> None:
+    """Refuse a value that the hints of `of` (a function, or a class of settings) rule out; None may have no hint."""
+    hints = _hints(of)
     for name, value in settings.items():
-        if name in hints and not _fits(value, hints[name]):
-            raise RankaeError(f"{method}: {name} cannot be {value!r}; it takes {_told(hints[name])}")
+        if name not in hints:
+            continue
+        if (wrong := _complaint(value, hints[name])) is not None:
+            raise RankaeError(f"{owner}: {name} {wrong or _no_such_value(value, hints[name])}")
 
 
-def _fits(value: Any, hint: Any) -> bool:
+@cache
+def _hints(of: Any) -> dict[str, Any]:
+    return get_type_hints(of, include_extras=True)
+
+
+def _complaint(value: Any, hint: Any) -> str | None:
+    """None if the value fits; what is wrong with it; or "" if the type already is."""
+    origin, inside = get_origin(hint), get_args(hint)
     if hint is Any:
-        return True
-    origin = get_origin(hint)
+        return None
+    if origin is Annotated:
+        wrong = _complaint(value, inside[0])
+        limits = (limit.complaint(value) for limit in inside[1:])
+        return wrong if wrong is not None else next((limit for limit in limits if limit is not None), None)
     if origin in (Union, types.UnionType):
-        return any(_fits(value, part) for part in get_args(hint))
+        found = [_complaint(value, one) for one in inside]
+        return None if None in found else max(found, key=lambda wrong: len(wrong or ""))
     if origin is Literal:
-        return value in get_args(hint)
-    if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if hint is Path:
-        return isinstance(value, str | Path)
-    kind = origin or hint
-    if kind is tuple:
-        return isinstance(value, tuple | list)  # JSON knows no tuples
-    return isinstance(value, kind) if isinstance(kind, type) else True
+        fits = any(value is one or (type(value) is type(one) and value == one) for one in inside)
+    elif origin is tuple:  # or a list: JSON knows no tuples
+        if not isinstance(value, tuple | list):
+            return ""
+        each = [inside[0]] * len(value) if inside[-1:] == (Ellipsis,) else list(inside)
+        if len(each) != len(value) or not each:
+            return ""
+        found = [_complaint(one, kind) for one, kind in zip(value, each, strict=True)]
+        return next((wrong for wrong in found if wrong is not None), None)
+    elif hint is bool:
+        fits = isinstance(value, bool | np.bool_)
+    elif hint in (int, float):
+        fits = isinstance(value, Integral if hint is int else Real) and not isinstance(value, bool)
+    elif hint is Path:
+        fits = isinstance(value, str | Path)
+    else:
+        kind = origin or hint
+        fits = isinstance(value, kind) if isinstance(kind, type) else True
+    return None if fits else ""
+
+
+def _no_such_value(value: Any, hint: Any) -> str:
+    shown = repr(value)
+    return f"cannot be {shown if len(shown) < 100 else shown[:100] + '...'}; it takes {_told(hint)}"
 
 
 def _told(hint: Any) -> str:
-    """A type in a user's words."""
-    origin = get_origin(hint)
+    """A hint in a user's words."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _told(inside[0])
     if origin in (Union, types.UnionType):
-        return " or ".join(_told(part) for part in get_args(hint))
+        return " or ".join(_told(one) for one in inside)
     if origin is Literal:
-        return " or ".join(repr(choice) for choice in get_args(hint))
+        return " or ".join(repr(one) for one in inside)
+    if origin is tuple:
+        return "whole numbers, such as (1, 2)" if inside[-1:] == (Ellipsis,) else f"{len(inside)} whole numbers"
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a name", type(None): "none"}
     return names.get(hint, str(getattr(hint, "__name__", hint)))

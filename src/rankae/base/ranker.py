@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.base.inputs import Targets, is_text, label_matrix, name_array
+from rankae.base.parameters import check_parameters
 from rankae.base.probabilities import Probabilities
 from rankae.base.search_space import Space
 from rankae.data.dataset import Dataset
@@ -79,20 +80,15 @@ class LabelRanker(Probabilities):
 
     def fit(self, X: Any, Y: Any) -> Self:
         """Learn from rows X (CSR, dense array or strings) and labels Y (indicator matrix or lists of names)."""
-        if Y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        if isinstance(X, list | tuple) and not X:
-            raise DataError("there are no rows to learn from")
-        targets = label_matrix(Y)
-        return self._fit_targets(self._training_rows(X, targets), targets)
+        return self._learn(X, Y)
 
     def fit_dataset(self, data: Dataset) -> Self:
         """`fit` on a data set, keeping its label names."""
-        targets = label_matrix(data.labels)
-        if data.label_names is not None:
-            targets = Targets(targets.matrix, name_array(data.label_names), "lists")
-        self.reading_ = data.reading
-        return self._fit_targets(self._training_rows(data.rows, targets), targets)
+        return self._learn_dataset(data)
+
+    def check_parameters(self, method: str | None = None) -> None:
+        """Refuse a parameter that is out of range, in one sentence that names the method; `fit` asks this first."""
+        check_parameters(method or self.method, type(self), self.get_params(deep=False))
 
     def predict_top(self, X: Any, k: int = 5, proba: bool = False) -> tuple[np.ndarray, ...]:
         """The k best labels of each row, best first: (names, scores), both rows x min(k, labels).
@@ -286,7 +282,21 @@ class LabelRanker(Probabilities):
             and bool(np.isfinite(X.data).all())
         )
 
-    def _fit_targets(self, rows: Rows, targets: Targets) -> Self:
+    def _learn(self, X: Any, Y: Any, *, reading: ReadingSettings | None = None, **given: Any) -> Self:
+        """`fit`; what a method is given besides rows and labels is handed to `_training_rows` and to `_fit`."""
+        if Y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        if isinstance(X, list | tuple) and not X:
+            raise DataError("there are no rows to learn from")
+        self.check_parameters()
+        targets = Y if isinstance(Y, Targets) else label_matrix(Y)
+        self.reading_ = reading
+        return self._fit_targets(self._training_rows(X, targets, **given), targets, **given)
+
+    def _learn_dataset(self, data: Dataset, **given: Any) -> Self:
+        return self._learn(data.rows, named_targets(data), reading=data.reading, **given)
+
+    def _fit_targets(self, rows: Rows, targets: Targets, **given: Any) -> Self:
         labels = targets.matrix
         if _length(rows) != labels.shape[0]:
             raise DataError(f"there are {_length(rows)} rows but {labels.shape[0]} rows of labels")
@@ -297,7 +307,7 @@ class LabelRanker(Probabilities):
         self.training_rows_ = labels.shape[0]
         self.cuts_ = None
         self._held_out: HeldOut | None = None
-        self._fit(rows, labels)
+        self._fit(rows, labels, **given)
         self._set_threshold(rows, labels)
         self._calibrate_on(self._held_out)
         del self._held_out
@@ -321,6 +331,12 @@ class LabelRanker(Probabilities):
         tags.input_tags.sparse = self.reads == "features"
         tags.input_tags.string = True
         return tags
+
+
+def named_targets(data: Dataset) -> Targets:
+    """The labels of a data set, with their names if it has any."""
+    targets = label_matrix(data.labels)
+    return targets if data.label_names is None else Targets(targets.matrix, name_array(data.label_names), "lists")
 
 
 def _length(rows: Rows) -> int:

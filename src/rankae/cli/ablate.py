@@ -11,16 +11,14 @@ from rankae.cli.experiment_options import (
     Jobs,
     Json,
     Out,
-    Places,
     ReportOnly,
     Retry,
     Seeds,
     TuneTrials,
-    places,
     print_summary,
     running,
 )
-from rankae.cli.options import Delimiter, FormatName, LabelColumn, LabelSeparator, TextColumn, given
+from rankae.cli.options import Delimiter, FormatName, LabelColumn, LabelSeparator, Places, TextColumn, given, places
 
 
 def ablate(

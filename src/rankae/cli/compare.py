@@ -15,7 +15,6 @@ from rankae.cli.experiment_options import (
     Jobs,
     Json,
     Out,
-    Places,
     ReportOnly,
     Retry,
     Seeds,
@@ -23,11 +22,10 @@ from rankae.cli.experiment_options import (
     TuneTrials,
     Untuned,
     names,
-    places,
     print_summary,
     running,
 )
-from rankae.cli.options import Delimiter, FormatName, LabelColumn, LabelSeparator, TextColumn, given
+from rankae.cli.options import Delimiter, FormatName, LabelColumn, LabelSeparator, Places, TextColumn, given, places
 
 
 def compare(

@@ -17,9 +17,11 @@ from rankae.cli.options import (
     LabelColumn,
     LabelSeparator,
     Model,
+    Places,
     TextColumn,
     Threads,
     given,
+    places,
     use_threads,
 )
 from rankae.errors import RankaeError
@@ -33,7 +35,7 @@ def evaluate(
     model: Model,
     data: Data,
     split: Annotated[str, typer.Option(help="Which split of a folder.")] = "test",
-    k: Annotated[str, typer.Option("--k", "-k", help="The places at which to measure.")] = "1,3,5",
+    k: Places = "1,3,5",
     threshold: Annotated[
         bool, typer.Option("--threshold", help="Also F1 of the labels that pass the model's cut.")
     ] = False,
@@ -54,7 +56,7 @@ def evaluate(
     id_column: IdColumn = None,
 ) -> None:
     """Measure a model: P@k, nDCG@k, PSP@k, recall@k, calibration (ECE@k, Brier@k) and F1, in percent."""
-    places = _places(k)
+    at = places(k)
     use_threads(threads)
     from time import perf_counter
 
@@ -75,7 +77,7 @@ def evaluate(
     began = perf_counter()
     if cut is not None:
         _cut_at(ranker, cut)
-    result = measured(ranker, rows, places)
+    result = measured(ranker, rows, at)
     found: dict[str, Any] = result.figures | {
         "seconds": round(perf_counter() - began, 3),
         "model": str(model),
@@ -91,8 +93,8 @@ def evaluate(
     if json:
         typer.echo(json_module.dumps(found))
         return
-    print_measures(f"{rows.name}: {found['rows']:,} rows", {ranker.method: found}, places)
-    _tell_trust(found, places, threshold or cut is not None)
+    print_measures(f"{rows.name}: {found['rows']:,} rows", {ranker.method: found}, at)
+    _tell_trust(found, at, threshold or cut is not None)
 
 
 def _cut_at(ranker: LabelRanker, cut: float) -> None:
@@ -103,23 +105,11 @@ def _cut_at(ranker: LabelRanker, cut: float) -> None:
     ranker.cuts_ = Cuts(f"p >= {cut:g}", cut)
 
 
-def _tell_trust(found: dict[str, Any], places: list[int], threshold: bool) -> None:
+def _tell_trust(found: dict[str, Any], at: tuple[int, ...], threshold: bool) -> None:
     if "NLL" in found:
-        errors = ", ".join(f"ECE@{k} {found[f'ECE@{k}']:.2f}" for k in places)
-        typer.echo(f"{errors} (perfect: {found[f'ECE-chance@{places[0]}']:.2f} at {places[0]}); NLL {found['NLL']:.4f}")
+        errors = ", ".join(f"ECE@{k} {found[f'ECE@{k}']:.2f}" for k in at)
+        typer.echo(f"{errors} (perfect: {found[f'ECE-chance@{at[0]}']:.2f} at {at[0]}); NLL {found['NLL']:.4f}")
     if threshold:
         names = ("micro-F1", "macro-F1", "weighted-F1", "example-F1", "precision", "recall")
         shown = ", ".join(f"{name} {found[name]:.2f}" for name in names)
         typer.echo(f"{shown}; {found['labels_per_row']:.2f} labels per row")
-
-
-def _places(text: str) -> list[int]:
-    try:
-        places = sorted({int(part) for part in text.split(",")})
-    except ValueError:
-        places = []
-    if not places or places[0] < 1 or places[-1] > 1000:
-        raise RankaeError(
-            f"--k takes numbers from 1 to 1,000 with commas between, such as 1,3,5, but was given {text!r}"
-        )
-    return places

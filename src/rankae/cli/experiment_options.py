@@ -22,7 +22,6 @@ TuneTrials = Annotated[
     int, typer.Option(min=0, help="Trials of a search for each method's parameters, on the same 20 % of the rows.")
 ]
 Untuned = Annotated[str, typer.Option(help="Methods that run with their defaults all the same, for want of time.")]
-Places = Annotated[str, typer.Option("--k", help="Places at which to measure.")]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="A parameter of one method, as METHOD.NAME=VALUE; may be repeated.")
 ]
@@ -72,17 +71,6 @@ def tell(cell: Any, result: dict[str, Any]) -> None:
     given = ", ".join(f"{name}={value}" for name, value in cell.parameters.items())
     with_ = f" ({given})" if given else ""
     typer.echo(f"{cell.data}{noise} {cell.method}{with_} seed {cell.seed}: {said}", err=True)
-
-
-def places(text: str) -> tuple[int, ...]:
-    """ "1,3,5" -> (1, 3, 5)."""
-    try:
-        found = sorted({int(part) for part in text.split(",")})
-    except ValueError:
-        found = []
-    if not found or found[0] < 1:
-        raise RankaeError(f"--k is {text!r}; give whole numbers from 1 with commas between, such as 1,3,5")
-    return tuple(found)
 
 
 def names(text: str) -> list[str]:

@@ -14,7 +14,6 @@ from rankae.cli.experiment_options import (
     Jobs,
     Json,
     Out,
-    Places,
     ReportOnly,
     Retry,
     Seeds,
@@ -22,12 +21,11 @@ from rankae.cli.experiment_options import (
     TuneTrials,
     Untuned,
     names,
-    places,
     print_summary,
     running,
 )
 from rankae.cli.experiment_options import rates as read_rates
-from rankae.cli.options import Delimiter, FormatName, LabelColumn, LabelSeparator, TextColumn, given
+from rankae.cli.options import Delimiter, FormatName, LabelColumn, LabelSeparator, Places, TextColumn, given, places
 
 
 def noise(

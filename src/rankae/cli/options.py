@@ -8,10 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
+from rankae.errors import RankaeError
+
 Data = Annotated[str, typer.Argument(metavar="DATA", help="A folder, a file, or the name of a known data set.")]
 Model = Annotated[Path, typer.Argument(metavar="DIR", help="The model's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
-Threads = Annotated[int | None, typer.Option(min=1, help="Threads to compute with; by default as many as cores.")]
+Threads = Annotated[
+    int | None, typer.Option(min=1, max=1024, help="Threads to compute with; by default as many as cores.")
+]
+Places = Annotated[str, typer.Option("--k", "-k", help="The places at which to measure.")]
+_MOST_PLACES = 1000
 
 FormatName = Annotated[str | None, typer.Option("--format", help="The input's format, if its name does not tell.")]
 TextColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the text is; title,body joins two.")]
@@ -24,6 +30,19 @@ IdColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: what a 
 def given(**options: str | None) -> dict[str, Any]:
     """Only the options that were given: a format's reader has its own defaults for the others."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def places(text: str) -> tuple[int, ...]:
+    """ "1,3,5" -> (1, 3, 5)."""
+    try:
+        found = sorted({int(place) for place in text.split(",")})
+    except ValueError:
+        found = []
+    if not found or found[0] < 1 or found[-1] > _MOST_PLACES:
+        raise RankaeError(
+            f"--k takes numbers from 1 to {_MOST_PLACES:,} with commas between, such as 1,3,5, but was given {text!r}"
+        )
+    return tuple(found)
 
 
 def use_threads(threads: int | None) -> None:

@@ -7,8 +7,18 @@ from typing import Annotated
 
 import typer
 
-from rankae.cli.experiment_options import Json, Places, places
-from rankae.cli.options import Data, Delimiter, FormatName, LabelColumn, LabelSeparator, TextColumn, given
+from rankae.cli.experiment_options import Json
+from rankae.cli.options import (
+    Data,
+    Delimiter,
+    FormatName,
+    LabelColumn,
+    LabelSeparator,
+    Places,
+    TextColumn,
+    given,
+    places,
+)
 
 
 def tune(

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from rankae.base.literals import literal
-from rankae.base.parameters import check_parameters
 from rankae.data.sources import find_source
 from rankae.errors import MissingExtra, RankaeError
 from rankae.experiments.cells import Cell, Result, Store, data_name
@@ -224,7 +223,7 @@ def contenders(methods: Iterable[str], settings: Iterable[str] = (), untuned: It
             raise RankaeError(f"there is no method {name!r}; choose from {', '.join(registry.names())}")
     for name, parameters in given.items():
         with suppress(MissingExtra):  # its cells will tell
-            check_parameters(name, registry.class_of(name), parameters)
+            registry.create(name, **parameters)
     return [Contender(name, name, given.get(name, {}), name not in as_is) for name in chosen]
 
 

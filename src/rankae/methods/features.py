@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,6 @@ class ChosenFeatures(LabelRanker):
     html: str
     scale: str | bool | None
     threads: int | None
-    _trusted_given: tuple[Any, Any] | None
 
     @property
     @abstractmethod
@@ -59,7 +59,7 @@ class ChosenFeatures(LabelRanker):
     def _effort(self) -> str:
         """How much to try: "full", "low", or "none", for the paper's model takes features as they are."""
 
-    def _training_rows(self, X: Any, targets: Targets) -> Rows:
+    def _training_rows(self, X: Any, targets: Targets, trusted: tuple[Any, Any] | None = None) -> Rows:
         self.choices_: dict[str, str] = {}
         self.scaling_: Scaling | None = None
         if not is_text(X) or len(X) != targets.matrix.shape[0]:
@@ -80,17 +80,17 @@ class ChosenFeatures(LabelRanker):
             self.text_.fit(X)
             self.n_features_in_ = len(self.text_.words)
             return self.text_.sequences(X, _LONGEST_DOCUMENT)
-        trusted = None
-        if self._trusted_given is not None and is_text(self._trusted_given[0]):
-            texts, labels = self._trusted_given
-            trusted = texts, labels_among(labels, targets.classes, pass_over=True)
+        given = trusted is not None
+        if trusted is not None:
+            texts, labels = trusted
+            trusted = (texts, labels_among(labels, targets.classes, pass_over=True)) if is_text(texts) else None
         with limited_to(self.threads):
-            self.text_, rows, lines = choose_text(X, targets.matrix, self._text_candidates(), self._seed, trusted)
+            self.text_, rows, lines = choose_text(X, targets.matrix, self._text_candidates(given), self._seed, trusted)
         self.choices_ |= lines
         self.n_features_in_ = rows.shape[1]
         return rows
 
-    def _text_candidates(self) -> TextCandidates:
+    def _text_candidates(self, trusted: bool) -> TextCandidates:
         """What evidence may choose of the features of raw text: what the user left open."""
         ngrams = [(1, 1)] if self._effort == "none" else [(1, 1), (1, 2)]
         titles = (0.0, _TITLE) if self._effort == "full" else (0.0,)
@@ -103,7 +103,7 @@ class ChosenFeatures(LabelRanker):
             self.min_df,
             self.max_features,
             self._reading() | {"analyzer": self.analyzer or "word"},
-            self._candidate_embeddings,
+            partial(self._candidate_embeddings, trusted=trusted),
         )
 
     def _reading(self) -> dict[str, Any]:
@@ -149,7 +149,9 @@ class ChosenFeatures(LabelRanker):
     def _known_words(self) -> Sequence[str] | None:
         return None if self.text_ is None else self.text_.spelled()
 
-    def _candidate_embeddings(self, words: Sequence[str] | None, rows: sp.csr_matrix) -> list[WordEmbeddings | None]:
+    def _candidate_embeddings(
+        self, words: Sequence[str] | None, rows: sp.csr_matrix, trusted: bool
+    ) -> list[WordEmbeddings | None]:
         """What the recipe may take for the embeddings of words: what the user set, or nothing and what there is.
 
         Only trusted rows decide on embeddings of the rows themselves: leave-one-out scores overrate them, for the row
@@ -165,7 +167,7 @@ class ChosenFeatures(LabelRanker):
             return [None]
         file = None if words is None else find_glove()
         found = [] if file is None else [glove_embeddings(_looked_up(words), file)]
-        if self._trusted_given is not None and not is_dense(rows):
+        if trusted and not is_dense(rows):
             found.append(lsa_embeddings(rows, self._seed))
         return [None, side_by_side(*found)] if found else [None]
 

@@ -43,12 +43,22 @@ def preset_settings(preset: str) -> tuple[str, dict[str, Any]]:
     if path.stat().st_size > _MOST_BYTES:
         raise RankaeError(f"{path}: a preset file is a small JSON object, but this one is over 1 MiB")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        found = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_no_key_twice)
+    except RecursionError:
+        raise RankaeError(f"{path}: a preset file is one flat JSON object, but this one is nested deeply") from None
+    except ValueError as error:  # of the encoding, of JSON, or of a number of thousands of digits
         raise RankaeError(f"{path}: not a JSON preset file ({error}); see docs/your-own-data.md") from None
     if not isinstance(found, dict):
         raise RankaeError(f"{path}: a preset file holds one JSON object of settings")
     base = found.pop("preset", "default")
-    if base not in PRESETS:
+    if not isinstance(base, str) or base not in PRESETS:
         raise RankaeError(f"{path}: there is no preset {base!r}; choose {', '.join(PRESETS)}")
     return base, PRESETS[base] | found
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"it sets {next(name for name in names if names.count(name) > 1)} twice")
+    return found

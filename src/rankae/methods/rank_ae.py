@@ -5,21 +5,23 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.inputs import labels_among
+from rankae.base.parameters import Count, Device, NGrams, NotNegative, RandomState, Share, Threads, check_values
 from rankae.base.ranker import Rows
 from rankae.base.search_space import Between, OneOf, Space
+from rankae.base.seeds import drawn_seed
 from rankae.components.stack import Stack
 from rankae.components.update import updated
 from rankae.data.dataset import Dataset
 from rankae.data.unit_length import unit_rows
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.methods.features import ChosenFeatures
-from rankae.methods.presets import JOINT, preset_settings
+from rankae.methods.presets import JOINT, PRESETS, preset_settings
 from rankae.numerics.label_index import made_up_rows, measured_index
 from rankae.numerics.threads import limited_to
 from rankae.paper.joint import train_joint
@@ -34,6 +36,8 @@ _NOT_OF_TRAINING = {
     "preset", "words", "word_vectors", "ngrams", "title", "pieces", "min_df", "max_features", "token_pattern",
     "analyzer", "accents", "html", "scale", "validation", "random_state", "threads", "device", "checkpoint", "resume",
 }  # fmt: skip
+# What each preset is trained by.
+_KINDS: dict[str, type] = {preset: JointSettings if preset in JOINT else RecipeSettings for preset in PRESETS}
 
 
 # The paper tunes lambda, m, decay and the learning rate; the size of the code is ours to choose as well.
@@ -83,6 +87,7 @@ class RankAE(ChosenFeatures):
     choices_ : dict, one line for each automatic choice.
     evidence_ : dict, precision on held-out rows for each combination of components that was tried.
     history_ : list of dicts, the figures of each epoch.
+    seed_ : the seed of this fit; of a `random_state` that is None or a RandomState, it is drawn once.
 
     Examples
     --------
@@ -150,22 +155,22 @@ class RankAE(ChosenFeatures):
         warmup: float | None = None,
         word_dropout: float | None = None,
         patience: int | None = None,
-        words: str = "bag",
+        words: Literal["bag", "bilstm"] = "bag",
         word_vectors: str | Path | None = None,
-        ngrams: tuple[int, int] | None = None,
-        title: float | None = None,
+        ngrams: NGrams | None = None,
+        title: NotNegative | None = None,
         pieces: bool | None = None,
-        min_df: int = 2,
-        max_features: int | None = None,
+        min_df: Count = 2,
+        max_features: Count | None = None,
         token_pattern: str | None = None,
-        analyzer: str | None = None,
-        accents: str = "keep",
-        html: str = "auto",
-        scale: str | bool | None = None,
-        validation: float = 0.0,
-        random_state: int | None = 0,
-        threads: int | None = None,
-        device: str = "cpu",
+        analyzer: Literal["word", "word+char", "char"] | None = None,
+        accents: Literal["keep", "strip"] = "keep",
+        html: Literal["strip", "keep", "auto"] = "auto",
+        scale: Literal["centre", "standard", False] | None = None,
+        validation: Share = 0.0,
+        random_state: RandomState = 0,
+        threads: Threads | None = None,
+        device: Annotated[str, Device()] = "cpu",
         checkpoint: str | Path | None = None,
         resume: bool = False,
     ) -> None:
@@ -250,37 +255,31 @@ class RankAE(ChosenFeatures):
             wrong. They make the choices (see `rankae.recipe.trusted`); the preset "paper" keeps the epoch that suits
             them best. Labels that no training row carries are passed over.
         """
-        self._trusted_given = trusted
-        try:
-            return super().fit(X, Y)
-        finally:
-            del self._trusted_given
+        return self._learn(X, Y, trusted=trusted)
 
     def fit_dataset(self, data: Dataset, trusted: Dataset | None = None) -> Self:
         """`fit` on a data set, keeping its label names; `trusted` has the same label columns."""
-        self._trusted_given = None if trusted is None else (trusted.rows, trusted.labels)
-        try:
-            return super().fit_dataset(data)
-        finally:
-            del self._trusted_given
+        return self._learn_dataset(data, trusted=None if trusted is None else (trusted.rows, trusted.labels))
 
-    def _trusted_rows(self) -> tuple[Rows, sp.csr_matrix] | None:
-        """The trusted rows and their labels, in the columns of the training rows."""
-        if self._trusted_given is None:
-            return None
-        X, Y = self._trusted_given
-        return _prepared(self._rows(X)), labels_among(Y, self.classes_, pass_over=True)
+    def _learn(self, X: Any, Y: Any, **given: Any) -> Self:
+        self.check_parameters()
+        self.seed_ = drawn_seed(self.random_state)
+        return super()._learn(X, Y, **given)
 
-    def _fit(self, rows: Rows, labels: sp.csr_matrix) -> None:
+    def _fit(self, rows: Rows, labels: sp.csr_matrix, trusted: tuple[Any, Any] | None = None) -> None:
         self.history_: list[dict[str, Any]] = []
         self.evidence_: dict[str, dict[str, float]] = {}
         self._threshold: float | None = None
         base, _ = preset_settings(self.preset)
+        validation = None
+        if trusted is not None:  # in the columns of the training rows
+            X, Y = trusted
+            validation = _prepared(self._rows(X)), labels_among(Y, self.classes_, pass_over=True)
         with limited_to(self.threads):
             if base in JOINT:
-                self.model_: RankNetwork | Stack = self._fit_joint(_prepared(rows), labels, self._trusted_rows())
+                self.model_: RankNetwork | Stack = self._fit_joint(_prepared(rows), labels, validation)
             else:
-                self.model_ = self._fit_recipe(_prepared(rows), labels, self._trusted_rows())
+                self.model_ = self._fit_recipe(_prepared(rows), labels, validation)
 
     def _fit_recipe(
         self, rows: sp.csr_matrix, labels: sp.csr_matrix, trusted: tuple[Rows, sp.csr_matrix] | None
@@ -288,7 +287,7 @@ class RankAE(ChosenFeatures):
         settings = self._settings(RecipeSettings)
         training = Training(self.choices_, self.evidence_, self.history_)
         validation = None if trusted is None else Trusted(*trusted)
-        embeddings = self._candidate_embeddings(self._known_words, rows)
+        embeddings = self._candidate_embeddings(self._known_words, rows, trusted is not None)
         stack = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume, validation, embeddings)
         self.seconds_, self._threshold, self._held_out = training.seconds, training.threshold, training.held_out
         return stack
@@ -345,11 +344,18 @@ class RankAE(ChosenFeatures):
 
     @property
     def _seed(self) -> int:
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        if self.random_state is None:
-            return int(np.random.default_rng().integers(2**31))
-        return int(self.random_state.randint(2**31))  # a numpy RandomState, as scikit-learn allows
+        """The seed of this fit, drawn once; a model of an older file that has none is one that was fitted with 0."""
+        return getattr(self, "seed_", 0)
+
+    def check_parameters(self, method: str | None = None) -> None:
+        """Refuse parameters out of range, and those that mean nothing to the preset."""
+        super().check_parameters(method)
+        base, settings = preset_settings(self.preset)
+        if unknown := sorted(set(settings) - set(self._get_param_names())):
+            raise RankaeError(f"{self.preset}: rank-ae has no parameter {unknown[0]!r}")
+        if beside := sorted(set(settings) & _NOT_OF_TRAINING):
+            raise RankaeError(f"{self.preset}: a preset cannot set {beside[0]}; set it beside the preset")
+        self._settings(_KINDS[base])
 
     @property
     def _effort(self) -> str:
@@ -370,11 +376,19 @@ class RankAE(ChosenFeatures):
             settings |= {"word_encoder": self.words, "threads": self.threads}
         elif self.words != "bag":
             raise RankaeError('words="bilstm" needs the preset "paper"')
+        check_values(f"the preset {self.preset!r}", kind, settings)
+        if kind is RecipeSettings and self.device != "cpu" and settings.get("network") == 0:
+            raise RankaeError(
+                f"device is {self.device!r}, but the preset {self.preset!r} has no network to train there; "
+                "leave device out, or set network=1"
+            )
         return kind(**settings, seed=self._seed, device=self.device)
 
     # Prediction and the model file ------------------------------------------------------------------------------
 
-    def build_index(self, X: Any = None, *, k: int = 40, recall: float = 0.95, threads: int = 1) -> dict[str, Any]:
+    def build_index(
+        self, X: Any = None, *, k: int = 40, recall: float = 0.95, threads: Threads | None = 1
+    ) -> dict[str, Any]:
         """Build an approximate index of labels, which serves very many labels faster than a look at all of them.
 
         Parameters
@@ -414,7 +428,7 @@ class RankAE(ChosenFeatures):
             return self.model_.top(_prepared(rows), k)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        notes = {"choices": self.choices_, "evidence": self.evidence_, "history": self.history_}
+        notes = {"choices": self.choices_, "evidence": self.evidence_, "history": self.history_, "seed": self._seed}
         if isinstance(self.model_, Stack):
             settings, arrays = self.model_.state()
         else:
@@ -423,6 +437,7 @@ class RankAE(ChosenFeatures):
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.choices_, self.evidence_ = settings["choices"], settings["evidence"]
+        self.seed_ = settings["seed"] if "seed" in settings else drawn_seed(self.random_state)
         self.history_ = settings["history"]
         self.scaling_ = self._restored_scaling(arrays)
         if settings["kind"] in ("Stack", "Parts"):  # the second is its name in models of format 1

@@ -124,7 +124,9 @@ def create(name: str, **parameters: Any) -> LabelRanker:
     ranker = class_of(name)
     settings = METHODS[name].parameters | parameters
     check_parameters(name, ranker, settings)
-    return ranker(**settings)
+    model = ranker(**settings)
+    model.check_parameters(name)
+    return model
 
 
 def seeded(model: LabelRanker, seed: int) -> LabelRanker:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
+from rankae.base.parameters import Count, CountFromZero, NotNegative, Positive, Range, Share, Size
 from rankae.paper.architecture import Architecture
 
 
@@ -36,10 +37,10 @@ class JointSettings:
     threads : None uses what torch is set to.
     """
 
-    code_size: int = 200
-    word_size: int = 100
-    reduction: int = 4
-    hidden: int = 0
+    code_size: Size = 200
+    word_size: Size = 100
+    reduction: Count = 4
+    hidden: CountFromZero = 0
     tied: bool = False
     activation: Literal["linear", "relu"] = "linear"
     scores: Literal["linear", "sigmoid"] = "linear"
@@ -47,26 +48,26 @@ class JointSettings:
     attention: bool = True
     word_encoder: Literal["bag", "bilstm"] = "bag"
 
-    margin: float = 1.0
-    balance: float = 1.0
+    margin: NotNegative = 1.0
+    balance: NotNegative = 1.0
     loss: Literal["ranking", "smooth", "bce"] = "ranking"
-    direct: float = 0.0
-    shortlist: int = 0
+    direct: NotNegative = 0.0
+    shortlist: CountFromZero = 0
 
     start: Literal["random", "cooccurrence"] = "random"
-    word_deviation: float | None = None
-    given_deviation: float | None = None
+    word_deviation: Positive | None = None
+    given_deviation: Positive | None = None
     word_optimizer: Literal["adam", "flat"] = "adam"
-    word_rate: float = 1.0
+    word_rate: NotNegative = 1.0
 
-    learning_rate: float = 1e-2
-    decay: float = 0.1
-    epochs: int = 16
-    batch: int = 128
-    warmup: float = 0.1
-    word_dropout: float = 0.0
-    patience: int = 0
-    seed: int = 0
+    learning_rate: Positive = 1e-2
+    decay: NotNegative = 0.1
+    epochs: Count = 16
+    batch: Count = 128
+    warmup: Annotated[float, Range(0, 1)] = 0.1
+    word_dropout: Share = 0.0
+    patience: CountFromZero = 0
+    seed: CountFromZero = 0
     threads: int | None = None
     device: str = "cpu"
 

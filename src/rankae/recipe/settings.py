@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.errors import RankaeError
+from rankae.base.parameters import Count, CountFromZero, Positive, Range, Size, check_values
 from rankae.numerics.row_search import EVERY_ROW, MOST_ROWS, is_dense
 from rankae.recipe.notes import Training
 
@@ -44,34 +44,31 @@ class RecipeSettings:
     choose : let held-out rows decide which components to keep; otherwise all that are allowed are kept.
     """
 
-    effort: str = "full"
-    code_size: int | None = None
-    ridge: float | None = None
-    noise_rounds: int | None = None
+    effort: Literal["full", "low"] = "full"
+    code_size: Size | None = None
+    ridge: Positive | None = None
+    noise_rounds: Annotated[int, Range(0, 20)] | None = None
     tuning: bool | None = None
-    tuning_epochs: int | None = None
-    network: int | None = None
-    word_size: int | None = None
+    tuning_epochs: Count | None = None
+    network: Annotated[int, Range(0, 100)] | None = None
+    word_size: Size | None = None
     attention: bool = True
-    loss: str = "smooth"
-    epochs: int | None = None
+    loss: Literal["smooth", "bce"] = "smooth"
+    epochs: Count | None = None
     neighbours: bool | None = None
-    most_rows: int | None = None
+    most_rows: Count | None = None
     rankers: bool | None = None
-    ranker_cost: float | None = None
-    random_negatives: int | None = None
-    code_support: int | None = None
-    proposed: int | None = None
-    objective: str = "precision"
+    ranker_cost: Positive | None = None
+    random_negatives: CountFromZero | None = None
+    code_support: Count | None = None
+    proposed: Count | None = None
+    objective: Literal["precision", "psp"] = "precision"
     choose: bool = True
-    seed: int = 0
+    seed: CountFromZero = 0
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        if self.noise_rounds is not None and self.noise_rounds < 0:
-            raise RankaeError(f"noise_rounds is {self.noise_rounds}; it must be at least 0")
-        if self.effort not in ("full", "low"):
-            raise RankaeError(f"effort is {self.effort!r}; it must be full or low")
+        check_values("the recipe", RecipeSettings, vars(self))
 
 
 @dataclass(frozen=True, kw_only=True)

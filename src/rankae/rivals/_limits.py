@@ -1,27 +1,9 @@
-"""Parameters that are out of range are told apart at `fit`, in one sentence, before any work is done."""
+"""A limit of labels for rivals whose cost grows with each one, told in one sentence before any work is done."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from rankae.base.ranker import LabelRanker
-from rankae.errors import DataError, RankaeError
-
-
-def at_least(model: LabelRanker, **limits: float) -> None:
-    """Refuse a parameter that is smaller than its limit, or no number; None means that the method chooses."""
-    for name, limit in limits.items():
-        value = getattr(model, name)
-        if value is not None and not (isinstance(value, int | float | np.number) and value >= limit):
-            raise RankaeError(f"{model.method}: {name} must be at least {limit}, but it is {value!r}")
-
-
-def above(model: LabelRanker, **limits: float) -> None:
-    """Refuse a parameter that is not larger than its limit, or no number."""
-    for name, limit in limits.items():
-        value = getattr(model, name)
-        if not (isinstance(value, int | float | np.number) and value > limit):
-            raise RankaeError(f"{model.method}: {name} must be above {limit}, but it is {value!r}")
+from rankae.errors import DataError
 
 
 def few_enough_labels(model: LabelRanker, n_labels: int, limit: int, habit: str) -> None:

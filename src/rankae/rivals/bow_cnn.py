@@ -6,12 +6,13 @@ a running sum over words gives every bag by one subtraction, whatever the size o
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rankae.base.parameters import Count, Device, NotNegative, Positive, RandomState, Share
 from rankae.base.search_space import Between, Space
 from rankae.rivals._doc_pooling import mean_pool, parts_of
 from rankae.rivals._text_network import TextNetwork
@@ -74,20 +75,20 @@ class BowCNN(TextNetwork):
 
     def __init__(
         self,
-        vocabulary: int = 30_000,
-        longest: int = 500,
-        region: int = 20,
-        stride: int = 2,
-        units: int = 1000,
-        parts: int = 10,
-        learning_rate: float = 0.1,
-        momentum: float = 0.9,
-        weight_decay: float = 1e-4,
-        epochs: int = 30,
-        batch_size: int = 100,
-        patience: int = 5,
-        device: str = "auto",
-        random_state: Any = None,
+        vocabulary: Count = 30_000,
+        longest: Count = 500,
+        region: Count = 20,
+        stride: Count = 2,
+        units: Count = 1000,
+        parts: Count = 10,
+        learning_rate: Positive = 0.1,
+        momentum: Share = 0.9,
+        weight_decay: NotNegative = 1e-4,
+        epochs: Count = 30,
+        batch_size: Count = 100,
+        patience: Count = 5,
+        device: Annotated[str, Device(auto=True)] = "auto",
+        random_state: RandomState = None,
     ) -> None:
         self.vocabulary = vocabulary
         self.longest = longest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rankae.base.parameters import Count, Device, NotNegative, Positive, RandomState, Share
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.rivals._c2ae_loss import code_loss, pair_loss
@@ -96,17 +97,17 @@ class C2AE(LabelRanker):
 
     def __init__(
         self,
-        hidden: int = 512,
-        code: int | None = None,
-        alpha: float = 2.0,
-        sharpness: float = 5.0,
-        dropout: float = 0.5,
-        learning_rate: float = 1e-3,
-        epochs: int = 50,
-        batch_size: int = 128,
-        patience: int = 5,
-        device: str = "auto",
-        random_state: Any = None,
+        hidden: Count = 512,
+        code: Count | None = None,
+        alpha: NotNegative = 2.0,
+        sharpness: Positive = 5.0,
+        dropout: Share = 0.5,
+        learning_rate: Positive = 1e-3,
+        epochs: Count = 50,
+        batch_size: Count = 128,
+        patience: Count = 5,
+        device: Annotated[str, Device(auto=True)] = "auto",
+        random_state: RandomState = None,
     ) -> None:
         self.hidden = hidden
         self.code = code

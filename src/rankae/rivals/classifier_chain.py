@@ -11,6 +11,7 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
+from rankae.base.parameters import Count, Positive, RandomState
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, Space
 from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
@@ -36,7 +37,7 @@ class ClassifierChain(LabelRanker):
     method = "classifier-chain"
     search_space: ClassVar[Space] = {"C": Between(0.01, 10.0, log=True)}
 
-    def __init__(self, C: float = 1.0, label_limit: int = 1000, random_state: Any = None) -> None:
+    def __init__(self, C: Positive = 1.0, label_limit: Count = 1000, random_state: RandomState = None) -> None:
         self.C = C
         self.label_limit = label_limit
         self.random_state = random_state

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import fasttext
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from rankae.base.parameters import Count, Positive, RandomState, Threads
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.errors import DataError
@@ -57,14 +58,14 @@ class FastText(LabelRanker):
 
     def __init__(
         self,
-        learning_rate: float = 0.2,
-        epochs: int = 25,
-        dim: int = 100,
-        loss: str = "auto",
-        word_ngrams: int = 1,
-        min_count: int = 1,
-        n_jobs: int = 1,
-        random_state: Any = None,
+        learning_rate: Positive = 0.2,
+        epochs: Count = 25,
+        dim: Count = 100,
+        loss: Literal["auto", "ova", "softmax", "hs"] = "auto",
+        word_ngrams: Count = 1,
+        min_count: Count = 1,
+        n_jobs: Threads = 1,
+        random_state: RandomState = None,
     ) -> None:
         self.learning_rate = learning_rate
         self.epochs = epochs

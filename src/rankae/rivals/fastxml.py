@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.parameters import Count, Positive, Seed
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
-from rankae.rivals._limits import above, at_least
 from rankae.rivals._trees.forest import Forest, forest_top, grow_forest
 from rankae.rivals._votes import popular_labels
 
@@ -43,12 +43,12 @@ class FastXML(LabelRanker):
 
     def __init__(
         self,
-        trees: int = 50,
-        max_leaf: int = 10,
-        labels_per_leaf: int = 100,
-        cost: float = 1.0,
-        tolerance: float = 0.1,
-        random_state: int | None = 0,
+        trees: Count = 50,
+        max_leaf: Count = 10,
+        labels_per_leaf: Count = 100,
+        cost: Positive = 1.0,
+        tolerance: Positive = 0.1,
+        random_state: Seed = 0,
     ) -> None:
         self.trees = trees
         self.max_leaf = max_leaf
@@ -58,8 +58,6 @@ class FastXML(LabelRanker):
         self.random_state = random_state
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
-        at_least(self, trees=1, max_leaf=1, labels_per_leaf=1)
-        above(self, cost=0, tolerance=0)
         self.popular_ = popular_labels(labels)
         self.forest_, self.roots_ = grow_forest(
             rows,

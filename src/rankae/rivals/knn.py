@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
+from rankae.base.parameters import Count
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, Space
 from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
-from rankae.rivals._limits import at_least
 from rankae.rivals._ranked import Ranked, nothing_ranked, rank_sparse
 
 ROWS_AT_ONCE = 1024
@@ -29,11 +29,10 @@ class NearestRows(LabelRanker):
     method = "knn"
     search_space: ClassVar[Space] = {"neighbours": Between(3, 100, log=True)}
 
-    def __init__(self, neighbours: int = 20) -> None:
+    def __init__(self, neighbours: Count = 20) -> None:
         self.neighbours = neighbours
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
-        at_least(self, neighbours=1)
         self._index(normalize(rows), labels)
 
     def _index(self, unit_rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:

@@ -6,13 +6,14 @@ import ctypes
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from napkinxc import models
 from sklearn.utils import check_random_state
 
+from rankae.base.parameters import Count, NotNegative, Positive, RandomState, Range, Threads
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.errors import DataError
@@ -90,13 +91,13 @@ class PLT(_NapkinXC):
 
     def __init__(
         self,
-        arity: int = 2,
-        max_leaves: int = 100,
-        liblinear_c: float = 10.0,
-        liblinear_eps: float = 0.1,
-        weights_threshold: float = 0.1,
-        n_jobs: int = 1,
-        random_state: Any = None,
+        arity: Annotated[int, Range(2)] = 2,
+        max_leaves: Count = 100,
+        liblinear_c: Positive = 10.0,
+        liblinear_eps: Positive = 0.1,
+        weights_threshold: NotNegative = 0.1,
+        n_jobs: Threads = 1,
+        random_state: RandomState = None,
     ) -> None:
         self.arity = arity
         self.max_leaves = max_leaves
@@ -123,12 +124,12 @@ class BR(_NapkinXC):
 
     def __init__(
         self,
-        liblinear_c: float = 10.0,
-        liblinear_eps: float = 0.1,
-        weights_threshold: float = 0.1,
-        label_limit: int = 5000,
-        n_jobs: int = 1,
-        random_state: Any = None,
+        liblinear_c: Positive = 10.0,
+        liblinear_eps: Positive = 0.1,
+        weights_threshold: NotNegative = 0.1,
+        label_limit: Count = 5000,
+        n_jobs: Threads = 1,
+        random_state: RandomState = None,
     ) -> None:
         self.liblinear_c = liblinear_c
         self.liblinear_eps = liblinear_eps

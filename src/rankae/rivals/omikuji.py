@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import omikuji
 import scipy.sparse as sp
 
+from rankae.base.parameters import Count, NGrams, NotNegative, Positive, Range, Threads
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.data.text import TextFeatures
@@ -111,18 +112,18 @@ class Parabel(_LabelTrees):
 
     def __init__(
         self,
-        n_trees: int = 3,
-        cluster_k: int = 2,
+        n_trees: Count = 3,
+        cluster_k: Annotated[int, Range(2)] = 2,
         cluster_balanced: bool = True,
-        min_branch_size: int = 100,
-        max_depth: int = 20,
-        linear_c: float = 1.0,
-        linear_weight_threshold: float = 0.1,
-        linear_loss: str = "hinge",
-        beam_size: int = 10,
-        n_jobs: int | None = None,
-        ngrams: tuple[int, int] = (1, 1),
-        title: float = 0.0,
+        min_branch_size: Count = 100,
+        max_depth: Count = 20,
+        linear_c: Positive = 1.0,
+        linear_weight_threshold: NotNegative = 0.1,
+        linear_loss: Literal["hinge", "log"] = "hinge",
+        beam_size: Count = 10,
+        n_jobs: Threads | None = None,
+        ngrams: NGrams = (1, 1),
+        title: NotNegative = 0.0,
         pieces: bool = False,
     ) -> None:
         self.n_trees = n_trees
@@ -147,18 +148,18 @@ class Bonsai(_LabelTrees):
 
     def __init__(
         self,
-        n_trees: int = 3,
-        cluster_k: int = 100,
+        n_trees: Count = 3,
+        cluster_k: Annotated[int, Range(2)] = 100,
         cluster_balanced: bool = False,
-        min_branch_size: int = 100,
-        max_depth: int = 3,
-        linear_c: float = 1.0,
-        linear_weight_threshold: float = 0.1,
-        linear_loss: str = "hinge",
-        beam_size: int = 10,
-        n_jobs: int | None = None,
-        ngrams: tuple[int, int] = (1, 1),
-        title: float = 0.0,
+        min_branch_size: Count = 100,
+        max_depth: Count = 3,
+        linear_c: Positive = 1.0,
+        linear_weight_threshold: NotNegative = 0.1,
+        linear_loss: Literal["hinge", "log"] = "hinge",
+        beam_size: Count = 10,
+        n_jobs: Threads | None = None,
+        ngrams: NGrams = (1, 1),
+        title: NotNegative = 0.0,
         pieces: bool = False,
     ) -> None:
         self.n_trees = n_trees

@@ -10,6 +10,7 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
+from rankae.base.parameters import Count, NotNegative, Positive, RandomState
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, Space
 from rankae.progress import track
@@ -36,7 +37,11 @@ class OneVsRest(LabelRanker):
     search_space: ClassVar[Space] = {"C": Between(0.01, 10.0, log=True)}
 
     def __init__(
-        self, C: float = 1.0, drop_below: float = 0.01, label_limit: int = 5000, random_state: Any = None
+        self,
+        C: Positive = 1.0,
+        drop_below: NotNegative = 0.01,
+        label_limit: Count = 5000,
+        random_state: RandomState = None,
     ) -> None:
         self.C = C
         self.drop_below = drop_below

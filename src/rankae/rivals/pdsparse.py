@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.parameters import Count, NotNegative, Positive, Seed, Share
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, Space
 from rankae.progress import Bar, bar
-from rankae.rivals._limits import above, at_least
 from rankae.rivals._pdsparse.rounds import play_round, share_right, zero_dual
 from rankae.rivals._pdsparse.weight_rows import WeightRows, empty_rows, only_support, shrunk_matrix
 from rankae.rivals._ranked import rank_in_blocks
@@ -46,13 +46,13 @@ class PDSparse(LabelRanker):
 
     def __init__(
         self,
-        l1: float = 0.1,
-        cost: float = 1.0,
-        violators: int = 20,
-        max_rounds: int = 30,
-        patience: int = 3,
-        held_out: float = 0.1,
-        random_state: int | None = 0,
+        l1: NotNegative = 0.1,
+        cost: Positive = 1.0,
+        violators: Count = 20,
+        max_rounds: Count = 30,
+        patience: Count = 3,
+        held_out: Share = 0.1,
+        random_state: Seed = 0,
     ) -> None:
         self.l1 = l1
         self.cost = cost
@@ -63,8 +63,6 @@ class PDSparse(LabelRanker):
         self.random_state = random_state
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
-        at_least(self, l1=0, violators=1, max_rounds=1, patience=1, held_out=0)
-        above(self, cost=0)
         rows = unit_rows(rows)
         random = np.random.default_rng(self.random_state)
         everyone, seed = random.permutation(rows.shape[0]), int(random.integers(2**31))

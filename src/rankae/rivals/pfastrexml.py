@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 from sklearn.preprocessing import normalize
 
+from rankae.base.parameters import Count, NotNegative, Positive, Range, Seed
 from rankae.base.search_space import Between, Space
 from rankae.metrics.propensity import A, B, inverse_propensities
-from rankae.rivals._limits import at_least
 from rankae.rivals._trees.forest import collect_votes
 from rankae.rivals._unit_rows import row_lengths, unit_rows
 from rankae.rivals._votes import in_chunks, rank_votes
@@ -40,16 +40,16 @@ class PfastreXML(FastXML):
 
     def __init__(
         self,
-        trees: int = 50,
-        max_leaf: int = 10,
-        labels_per_leaf: int = 100,
-        cost: float = 1.0,
-        tolerance: float = 0.1,
-        alpha: float = 0.8,
-        gamma: float = 30.0,
-        propensity_a: float = A,
-        propensity_b: float = B,
-        random_state: int | None = 0,
+        trees: Count = 50,
+        max_leaf: Count = 10,
+        labels_per_leaf: Count = 100,
+        cost: Positive = 1.0,
+        tolerance: Positive = 0.1,
+        alpha: Annotated[float, Range(0, 1)] = 0.8,
+        gamma: NotNegative = 30.0,
+        propensity_a: NotNegative = A,
+        propensity_b: NotNegative = B,
+        random_state: Seed = 0,
     ) -> None:
         super().__init__(trees, max_leaf, labels_per_leaf, cost, tolerance, random_state)
         self.alpha = alpha
@@ -58,7 +58,6 @@ class PfastreXML(FastXML):
         self.propensity_b = propensity_b
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
-        at_least(self, alpha=0, gamma=0, propensity_a=0, propensity_b=0)
         super()._fit(rows, labels)
         self.centres_ = sp.csr_matrix(normalize(labels.T, norm="l1") @ unit_rows(rows))
 

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from rankae.base.parameters import Count, Positive, Seed
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.progress import track
-from rankae.rivals._limits import above, at_least
 from rankae.rivals._sleec.clusters import cluster_centres, nearest_centre
 from rankae.rivals._sleec.embedding import embed_pairs
 from rankae.rivals._sleec.label_neighbours import label_gram
@@ -75,13 +75,13 @@ class Sleec(LabelRanker):
 
     def __init__(
         self,
-        learners: int | None = None,
-        clusters: int | None = None,
-        neighbours: int | None = None,
-        dim: int = 100,
-        cost: float = 0.2,
-        knn: int | None = None,
-        random_state: int | None = 0,
+        learners: Count | None = None,
+        clusters: Count | None = None,
+        neighbours: Count | None = None,
+        dim: Count = 100,
+        cost: Positive = 0.2,
+        knn: Count | None = None,
+        random_state: Seed = 0,
     ) -> None:
         self.learners = learners
         self.clusters = clusters
@@ -92,8 +92,6 @@ class Sleec(LabelRanker):
         self.random_state = random_state
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
-        at_least(self, learners=1, clusters=1, neighbours=1, dim=1, knn=1)
-        above(self, cost=0)
         random = np.random.default_rng(self.random_state)
         self.popular_ = popular_labels(labels)
         # A row without labels has no label neighbours, and nothing to say when asked as one.

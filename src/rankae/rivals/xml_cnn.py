@@ -6,12 +6,13 @@ vectors. Here filters slide over words.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rankae.base.parameters import Count, Device, Positive, RandomState
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.data.word_embeddings import known_vectors
 from rankae.rivals._doc_pooling import max_pool, parts_of
@@ -74,20 +75,20 @@ class XMLCNN(TextNetwork):
 
     def __init__(
         self,
-        vocabulary: int = 30_000,
-        longest: int = 500,
-        dim: int = 100,
+        vocabulary: Count = 30_000,
+        longest: Count = 500,
+        dim: Count = 100,
         glove: str | None = None,
-        widths: tuple[int, ...] = (2, 4, 8),
-        filters: int = 64,
-        parts: int = 2,
-        bottleneck: int = 512,
-        learning_rate: float = 1e-3,
-        epochs: int = 20,
-        batch_size: int = 64,
-        patience: int = 3,
-        device: str = "auto",
-        random_state: Any = None,
+        widths: tuple[Count, ...] = (2, 4, 8),
+        filters: Count = 64,
+        parts: Count = 2,
+        bottleneck: Count = 512,
+        learning_rate: Positive = 1e-3,
+        epochs: Count = 20,
+        batch_size: Count = 64,
+        patience: Count = 3,
+        device: Annotated[str, Device(auto=True)] = "auto",
+        random_state: RandomState = None,
     ) -> None:
         self.vocabulary = vocabulary
         self.longest = longest

@@ -1,0 +1,70 @@
+"""The worked examples of CONTRIBUTING.md, run as they stand there: each file, then its registry line."""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rankae
+from rankae import load_dataset
+from rankae.data import formats
+from rankae.methods import registry
+
+GUIDE = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
+TEXTS = ["red apple", "green apple", "red wine", "white wine"] * 30
+LABELS = [["fruit", "red"], ["fruit"], ["drink", "red"], ["drink"]] * 30
+
+
+def block(title: str) -> str:
+    (found,) = re.findall(rf'```python title="{re.escape(title)}"\n(.*?)```', GUIDE, re.DOTALL)
+    return found
+
+
+@pytest.fixture
+def install(monkeypatch):
+    """Make a file of the guide importable under the place that its title names."""
+
+    def put(title: str) -> types.ModuleType:
+        name = title.removeprefix("src/").removesuffix(".py").replace("/", ".")
+        module = types.ModuleType(name)
+        monkeypatch.setitem(sys.modules, name, module)
+        exec(compile(block(title), title, "exec"), vars(module))
+        return module
+
+    return put
+
+
+def test_a_method_is_one_file_and_one_line(install, monkeypatch, tmp_path):
+    install("src/rankae/rivals/centroids.py")
+    monkeypatch.setattr(registry, "METHODS", dict(registry.METHODS))
+    exec(block("registry line"), {"METHODS": registry.METHODS, "Method": registry.Method})
+    model = registry.create("centroids", favour_rare=0.25).fit(TEXTS, LABELS)
+    best, scores = model.predict_top(["an apple", "white wine"], k=3)
+    assert best[:, 0].tolist() == ["fruit", "drink"]
+    assert (np.diff(scores, axis=1) <= 0).all()
+    model.save(tmp_path / "model")
+    again = registry.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_top(TEXTS, k=3)[1], model.predict_top(TEXTS, k=3)[1])
+    assert registry.search_space("centroids").keys() == {"favour_rare"}
+    with pytest.raises(rankae.RankaeError, match="no parameter"):
+        registry.create("centroids", favour=1)
+
+
+def test_a_format_is_one_file_and_one_line(install, monkeypatch, tmp_path):
+    install("src/rankae/data/formats/tagged.py")
+    monkeypatch.setattr(formats, "FORMATS", dict(formats.FORMATS))
+    exec(block("formats line"), {"FORMATS": formats.FORMATS, "Format": formats.Format})
+    place = tmp_path / "rows.tagged"
+    place.write_text("fruit, red\tred apple\ndrink\twhite wine\n\tnothing known\n")
+    data = load_dataset(place, format="tagged")
+    assert data.texts == ["red apple", "white wine", "nothing known"]
+    assert data.label_names == ["drink", "fruit", "red"]
+    assert data.labels.sum(axis=1).ravel().tolist()[0] == [2, 1, 0]
+    place.write_text("no tab here\n")
+    with pytest.raises(rankae.DataError, match="line 1: there is no tab"):
+        load_dataset(place, format="tagged")

@@ -82,7 +82,7 @@ class Probabilities(BaseEstimator):
             raise DataError(f"{n} rows are too few to calibrate on; give at least {FEWEST_ROWS}")
         if not labels.nnz:
             raise DataError("the rows to calibrate on carry none of the model's labels")
-        return self._calibrate_on(self._ranked(X, labels))
+        return self._calibrate_on(self.predictions_for(X, labels))
 
     def calibrate_with(self, learn: Dataset, check: Dataset) -> Self:
         """Calibrate a fitted model by a second one, fitted on most of the training rows, and its scores of the others.
@@ -95,10 +95,13 @@ class Probabilities(BaseEstimator):
         if "checkpoint" in second.get_params():
             second.set_params(checkpoint=None, resume=False)
         second.fit_dataset(learn)
-        return self._calibrate_on(second._ranked(check.rows, check.labels))
+        return self._calibrate_on(second.predictions_for(check.rows, check.labels))
 
-    def _ranked(self, X: Any, labels: sp.csr_matrix) -> HeldOut:
-        """The ranking of rows that the model has not learnt from; a sample of them, if they are very many."""
+    def predictions_for(self, X: Any, labels: sp.csr_matrix) -> HeldOut:
+        """The ranking of rows that the model has not learnt from; a sample of them, if they are very many.
+
+        labels : in the columns of `classes_`; those of labels that the model does not know may follow.
+        """
         n = labels.shape[0]
         picked = np.sort(np.random.default_rng(0).permutation(n)[:_MOST_ROWS])
         found = []

@@ -16,6 +16,7 @@ COMMANDS = {
     "evaluate": ("rankae.cli.evaluate:evaluate", "Measure a model: P@k, nDCG@k, PSP@k and more."),
     "predict": ("rankae.cli.predict:predict", "Predict labels for new rows, as a stream."),
     "tune": ("rankae.cli.tune:tune", "Search for better settings, then train with them on everything."),
+    "threshold": ("rankae.cli.threshold:threshold", "Choose where to cut, and keep it in the model."),
     "explain": ("rankae.cli.explain:explain", "Show which words speak for a row's labels."),
     "index": ("rankae.cli.index:index", "Index a model's labels, for very many of them."),
     "shrink": ("rankae.cli.shrink:shrink", "Write a smaller copy of a model, and what that costs."),

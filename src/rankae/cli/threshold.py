@@ -1,0 +1,167 @@
+"""`rankae threshold`: where to cut, chosen on rows that the model has not learnt from, and kept in its folder."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankae.cli.options import (
+    Data,
+    Delimiter,
+    FormatName,
+    Json,
+    LabelColumn,
+    LabelSeparator,
+    Model,
+    TextColumn,
+    Threads,
+    given,
+    use_threads,
+)
+from rankae.errors import RankaeError
+
+if TYPE_CHECKING:
+    from rankae.base.held_out import HeldOut
+    from rankae.base.ranker import LabelRanker
+
+
+def threshold(
+    model: Model,
+    data: Data,
+    aim: Annotated[str, typer.Option(help="f1, precision=0.9, recall=0.8 (with a guarantee), or count.")] = "f1",
+    split: Annotated[
+        str | None,
+        typer.Option(help="Rows to choose on; by default dev, or what training held out."),
+    ] = None,
+    per_label: Annotated[
+        bool | None,
+        typer.Option("--per-label/--global", help="A cut for each label with enough rows; by default if it helps F1."),
+    ] = None,
+    report: Annotated[Path | None, typer.Option("--report", "--html", help="Write the curve as a page.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print; leave the model as it is.")] = False,
+    json: Json = False,
+    threads: Threads = None,
+    format: FormatName = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    label_separator: LabelSeparator = None,
+    delimiter: Delimiter = None,
+) -> None:
+    """Choose a cut for an aim, print precision, recall and coverage at every cut, and keep it in the model.
+
+    DATA is the training data (then the rows that training held out are used), or rows that the model has not seen.
+    """
+    use_threads(threads)
+    from rankae.base.choose_cuts import Aim, choose_cuts, curve
+    from rankae.methods import load
+
+    wanted = Aim.parse(aim)
+    ranker = load(model)
+    options = given(
+        text_column=text_column, label_column=label_column, label_separator=label_separator, delimiter=delimiter
+    )
+    held_out, source = _held_out_rows(ranker, data, split, format, options)
+    probabilities = ranker.probabilities(held_out.columns, held_out.scores)
+    cuts = choose_cuts(held_out, probabilities, wanted, per_label)
+    cuts.told["source"] = source
+    points = curve(held_out, probabilities, cuts)
+    ranker.cuts_ = cuts
+    if not dry_run:
+        _save_again(ranker, model)
+    if report is not None:
+        _write_page(report, points, str(wanted), source)
+    if json:
+        found = {"model": str(model), "aim": cuts.aim, "cut": cuts.overall} | cuts.told | {"curve": points}
+        typer.echo(json_module.dumps(found))
+        return
+    _print(cuts.overall, cuts.told, points, str(wanted), None if dry_run else model)
+
+
+def _held_out_rows(
+    ranker: LabelRanker, source: str, split: str | None, format: str | None, options: dict[str, Any]
+) -> tuple[HeldOut, str]:
+    """Predictions for rows that the model has not learnt from, and what rows those are.
+
+    A model without calibration is calibrated on the first half of the rows; the second half chooses the cut.
+    """
+    from rankae.cli.measuring import matched
+    from rankae.data import load_dataset
+    from rankae.data.fingerprint import fingerprint
+    from rankae.data.sources import splits_of
+
+    splits = splits_of(source)
+    if split is None:
+        split = "dev" if "dev" in splits else "train"
+    rows = load_dataset(source, split, format=format, reading=ranker.reading_, **options)
+    if not rows.labels.nnz:
+        raise RankaeError(f"{rows.name}: the rows carry no labels, so no cut can be chosen on them")
+    if fingerprint(rows) == getattr(ranker, "facts_", {}).get("fingerprint"):
+        if ranker.held_out_ is None:
+            raise RankaeError(
+                f"{rows.name}: the model has learnt from these rows and kept none apart; choose the cut on others "
+                "(--split, or another file)"
+            )
+        return ranker.held_out_, f"{len(ranker.held_out_)} rows that training held out"
+    own = matched(ranker, rows)
+    if ranker.calibration_ is not None:
+        return ranker.predictions_for(own.rows, own.labels), f"{len(own)} rows of {rows.name} ({split})"
+    half = len(own) // 2
+    known = own.labels[:half, : len(ranker.classes_)]
+    ranker.calibrate(own.take(slice(0, half)).rows, known)
+    rest = own.take(slice(half, None))
+    where = f"{len(rest)} rows of {rows.name} ({split}); the first {half} calibrated the model"
+    return ranker.predictions_for(rest.rows, rest.labels), where
+
+
+def _save_again(ranker: LabelRanker, place: Path) -> None:
+    """Write the model with its cut, keeping facts and whatever else stands in its folder."""
+    from rankae.data.writing import written
+    from rankae.model_file import read_model
+
+    facts = read_model(place).facts
+    others = {path.name: path.read_bytes() for path in place.iterdir() if path.suffix == ".jsonl"}
+    ranker.save(place, **facts)
+    for name, content in others.items():
+        with written(place / name) as stream:
+            stream.write(content)
+
+
+def _print(cut: float, told: dict[str, Any], points: list[dict[str, float]], aim: str, place: Path | None) -> None:
+    from rankae.report.terminal import print_table
+
+    names = ["precision", "recall", "micro-F1", "coverage", "labels_per_row"]
+    cells = []
+    for point in points:
+        mark = ">" if abs(point["cut"] - cut) < 1e-6 else ""
+        cells.append([mark, f"{point['cut']:.4f}", *(f"{point[name]:.2f}" for name in names)])
+    print_table(f"{told['source']}", ["", "cut", *names], cells)
+    own = told["labels_with_own_cut"]
+    by = f"{own:,} labels with cuts of their own, {cut:.4f} for the others" if own else f"probability {cut:.4f}"
+    figures = ", ".join(f"{name} {told[name]:.2f}" for name in names)
+    typer.echo(f"{aim}: {by}; {figures}")
+    if "guarantee" in told:
+        typer.echo(told["guarantee"])
+    typer.echo(f"kept in {place}: predict and serve use it" if place else "nothing was written")
+
+
+def _write_page(path: Path, points: list[dict[str, float]], aim: str, source: str) -> None:
+    from rankae.data.writing import written
+    from rankae.report.grids import Grid
+    from rankae.report.page import html_note, html_page, html_plots, html_table
+    from rankae.report.svg import Line, line_chart
+
+    names = ["precision", "recall", "micro-F1", "coverage"]
+    x = [point["cut"] for point in points]
+    lines = [Line(name, x, [point[name] for point in points], style=i) for i, name in enumerate(names)]
+    head = ["cut", *names, "labels per row"]
+    cells = [
+        [f"{point['cut']:.4f}", *(f"{point[name]:.2f}" for name in [*names, "labels_per_row"])] for point in points
+    ]
+    cut_table = Grid("Cuts", head, cells, set(), 0)
+    picture = line_chart(lines, f"aim {aim}", "cut (probability)", "percent")
+    with written(path) as stream:
+        sections = [html_note(source), html_plots("Curve", [picture]), html_table(cut_table)]
+        stream.write(html_page("Where to cut", sections).encode())

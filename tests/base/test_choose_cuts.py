@@ -1,0 +1,104 @@
+"""Cuts do on new rows what they were chosen for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rankae.base.choose_cuts import Aim, choose_cuts, curve
+from rankae.base.cuts import Cuts
+from rankae.base.held_out import HeldOut
+from rankae.errors import DataError
+from rankae.metrics import Selection
+
+
+def drawn(rows: int, seed: int, labels: int = 30, k: int = 12) -> tuple[HeldOut, np.ndarray]:
+    """Rankings with exact probabilities."""
+    rng = np.random.default_rng(seed)
+    columns = np.argsort(rng.random((rows, labels)), axis=1)[:, :k].astype(np.int32)
+    p = -np.sort(-rng.beta(0.4, 1.2, size=(rows, k)), axis=1).astype(np.float32)
+    row, rank = np.nonzero(rng.random((rows, k)) < p)
+    truth = sp.csr_matrix((np.ones(len(row), np.float32), (row, columns[row, rank])), shape=(rows, labels))
+    return HeldOut(columns, np.log(p / (1 - p)), truth), p
+
+
+def measured(cuts: Cuts, seed: int = 9) -> dict[str, float]:
+    new, p = drawn(3000, seed)
+    return Selection.of(new.columns, cuts.selected(new.columns, p), new.labels).measures()
+
+
+def test_precision_is_reached_on_new_rows():
+    cuts = choose_cuts(*drawn(2000, 0), Aim.parse("precision=0.9"))
+    assert measured(cuts)["precision"] == pytest.approx(90, abs=1.5)
+    assert cuts.told["precision"] >= 90
+
+
+def test_count_gives_as_many_labels_as_there_are():
+    held_out, p = drawn(2000, 0)
+    cuts = choose_cuts(held_out, p, Aim.parse("count"))
+    assert measured(cuts)["labels_per_row"] == pytest.approx(held_out.labels.nnz / 2000, rel=0.05)
+
+
+def test_f1_is_better_than_a_fixed_cut():
+    cuts = choose_cuts(*drawn(2000, 0), Aim.parse("f1"), per_label=False)
+    assert measured(cuts)["micro-F1"] > measured(Cuts("p", 0.5))["micro-F1"] + 1
+    # of exact probabilities the best cut for F1 is half of the F1 that it reaches
+    assert cuts.overall == pytest.approx(measured(cuts)["micro-F1"] / 200, abs=0.05)
+
+
+def test_recall_holds_on_average_over_many_draws():
+    found = []
+    for seed in range(30):
+        cuts = choose_cuts(*drawn(100, seed), Aim.parse("recall=0.8"))
+        new, p = drawn(400, 1000 + seed)
+        counts = np.diff(new.labels.indptr)
+        chosen = cuts.selected(new.columns, p) & new.hits
+        found.append(np.where(counts > 0, chosen.sum(1) / np.maximum(counts, 1), 1).mean())
+    assert 0.8 <= np.mean(found) < 0.84
+    assert "expected recall of at least 0.8" in cuts.told["guarantee"]
+
+
+def test_labels_with_few_rows_keep_the_cut_of_all():
+    held_out, p = drawn(300, 0)
+    rare = held_out.labels.tolil()
+    rare[:, 0] = 0
+    rare = sp.csr_matrix(rare)
+    cuts = choose_cuts(HeldOut(held_out.columns, held_out.scores, rare), p, Aim.parse("f1"), per_label=True)
+    assert cuts.own[0] == np.float32(cuts.overall)
+    assert cuts.told["labels_with_own_cut"] > 20
+
+
+def test_labels_that_need_other_cuts_get_them():
+    """Half of the labels are right only where they are very probable: only cuts of their own can tell."""
+    held_out, p = drawn(2000, 0)
+    truth = held_out.labels.toarray()
+    high = np.zeros_like(truth)
+    np.put_along_axis(high, held_out.columns, (p > 0.8).astype(np.float32), 1)
+    truth[:, 15:] *= high[:, 15:]
+    new = HeldOut(held_out.columns, held_out.scores, sp.csr_matrix(truth))
+    assert choose_cuts(new, p, Aim.parse("f1")).own is not None
+
+
+def test_what_cannot_be_reached_is_one_sentence():
+    held_out, p = drawn(300, 0)
+    with pytest.raises(DataError, match="recall=0.99 cannot be reached: with 2 labels per row"):
+        choose_cuts(HeldOut(held_out.columns[:, :2], held_out.scores, held_out.labels), p[:, :2], Aim("recall", 0.99))
+    none = sp.csr_matrix((300, 30), dtype=np.float32)
+    with pytest.raises(DataError, match="carry no labels"):
+        choose_cuts(HeldOut(held_out.columns, held_out.scores, none), p, Aim("f1"))
+
+
+@pytest.mark.parametrize("text", ["", "f2", "precision", "precision=high", "recall=1.5", "f1=0.5"])
+def test_aims_that_mean_nothing(text):
+    with pytest.raises(DataError, match="give f1, count, precision=0.9 or recall=0.8"):
+        Aim.parse(text)
+
+
+def test_the_curve_falls_with_the_cut():
+    held_out, p = drawn(500, 0)
+    cuts = choose_cuts(held_out, p, Aim.parse("f1"))
+    points = curve(held_out, p, cuts)
+    assert cuts.overall in [point["cut"] for point in points]
+    recall = [point["recall"] for point in points]
+    assert recall == sorted(recall, reverse=True)

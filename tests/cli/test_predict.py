@@ -77,7 +77,7 @@ def test_a_mistake_in_the_input_leaves_the_old_file(rankae, model, tmp_path):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["-o", "out.doc"], "predictions are written as .jsonl or .csv"),
+        (["-o", "out.doc"], "predictions are written as .jsonl, .csv or .xlsx"),
         (["-k", "0"], "greater than or equal to 1"),
         (["--format", "npz"], "cannot be read as a stream"),
     ],

@@ -1,62 +1,229 @@
-"""Predictions as lines: JSON or CSV. Every name is encoded once, not once a row."""
+"""Predictions as lines of JSON or CSV, or as a workbook. Every label's name is encoded once, not once a row."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Protocol, TypeAlias
 
 import numpy as np
 
-Lines = Callable[[np.ndarray, np.ndarray, np.ndarray | None], Iterator[bytes]]
+from rankae.errors import MissingExtra, RankaeError
+
+FIELDS = ("id", "labels", "scores", "probabilities")  # of a line; a column that is kept cannot be called so
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run, and some hide it behind a tab
+
+Carried: TypeAlias = dict[str, list[Any]]
 
 
-def json_lines(classes: np.ndarray) -> Lines:
-    """{"labels": [...], "scores": [...], "probabilities": [...]} a row, best first.
+@dataclass(frozen=True)
+class Answer:
+    """The labels of a batch of rows.
+
+    columns, scores : rows x k, best first; -1 where there is no label, and then only at the end of a row.
+    probabilities : likewise, or None for a model that was not calibrated.
+    carried : cells of the input that go along, by the name that they have in the output: "id", and what was kept.
+    """
+
+    columns: np.ndarray
+    scores: np.ndarray
+    probabilities: np.ndarray | None = None
+    carried: Carried = field(default_factory=dict)
+
+    def cut(self, keep: np.ndarray) -> Answer:
+        """Only the labels in `keep`, a boolean mask; they close up."""
+        if keep.all():
+            return self
+        order = np.argsort(~keep, axis=1, kind="stable")
+        columns = np.take_along_axis(np.where(keep, self.columns, -1), order, axis=1)
+        parts = (self.scores, self.probabilities)
+        scores, probabilities = (None if part is None else np.take_along_axis(part, order, axis=1) for part in parts)
+        assert scores is not None
+        return Answer(columns, scores, probabilities, self.carried)
+
+
+class Writer(Protocol):
+    """Writes answers one batch after the other; `close` ends the file."""
+
+    def write(self, answer: Answer) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Table:
+    """What stands in the columns of a table: k labels, each with a score and a probability, if that is known."""
+
+    classes: np.ndarray
+    k: int
+
+    def head(self, carried: Iterable[str]) -> list[str]:
+        """id, title, ..., label_1, score_1, probability_1, label_2, ..."""
+        kinds = ("label", "score", "probability")
+        return [*carried, *(f"{kind}_{i}" for i in range(1, self.k + 1) for kind in kinds)]
+
+
+class JsonLines:
+    """{"id": ..., "labels": [...], "scores": [...], "probabilities": [...]} a row, best first.
 
     A model without calibration has no probabilities: null.
     """
-    names = [json.dumps(name) for name in classes.tolist()]
 
-    def lines(columns: np.ndarray, scores: np.ndarray, probabilities: np.ndarray | None) -> Iterator[bytes]:
-        likely = [None] * len(columns) if probabilities is None else probabilities.tolist()
-        for own, values, chances in zip(columns.tolist(), scores.tolist(), likely, strict=True):
-            kept = [i for i, c in enumerate(own) if c >= 0]
-            labels = ", ".join(names[own[i]] for i in kept)
-            told = "null" if chances is None else f"[{', '.join(_figure(chances[i]) for i in kept)}]"
-            figures = ", ".join(_figure(values[i]) for i in kept)
-            yield f'{{"labels": [{labels}], "scores": [{figures}], "probabilities": {told}}}\n'.encode()
+    def __init__(self, stream: BinaryIO, classes: np.ndarray) -> None:
+        self.stream = stream
+        self.names = [_json(name) for name in classes.tolist()]
 
-    return lines
+    def write(self, answer: Answer) -> None:
+        self.stream.writelines(self._lines(answer))
+        self.stream.flush()
+
+    def close(self) -> None:
+        pass
+
+    def _lines(self, answer: Answer) -> Iterator[bytes]:
+        parts = {"scores": answer.scores, "probabilities": answer.probabilities}
+        values = {name: None if part is None else part.tolist() for name, part in parts.items()}
+        carried = [(f"{_json(name)}: ", cells) for name, cells in answer.carried.items()]
+        for i, own in enumerate(answer.columns.tolist()):
+            found = [c for c in own if c >= 0]
+            said = [f"{name}{_json(_plain(cells[i]))}" for name, cells in carried]
+            said.append(f'"labels": [{", ".join([self.names[c] for c in found])}]')
+            for name, part in values.items():
+                figures = "null" if part is None else f"[{', '.join(map(_figure, part[i][: len(found)]))}]"
+                said.append(f'"{name}": {figures}')
+            line = f"{{{', '.join(said)}}}\n"
+            try:
+                yield line.encode()
+            except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can stand for
+                yield (json.dumps(json.loads(line)) + "\n").encode()
 
 
-def csv_lines(classes: np.ndarray) -> Lines:
-    """label_1,score_1,probability_1,label_2,... a row; an empty place is empty cells, as is an unknown probability."""
-    names = [_csv_cell(name) for name in classes.tolist()]
+class CsvLines:
+    """id, kept columns, then label_1,score_1,probability_1,label_2,... a row; an empty place is empty cells."""
 
-    def lines(columns: np.ndarray, scores: np.ndarray, probabilities: np.ndarray | None) -> Iterator[bytes]:
-        likely = [[None] * columns.shape[1]] * len(columns) if probabilities is None else probabilities.tolist()
-        for own, values, chances in zip(columns.tolist(), scores.tolist(), likely, strict=True):
-            cells = [
-                f"{names[c]},{_figure(v)},{'' if p is None else _figure(p)}" if c >= 0 else ",,"
-                for c, v, p in zip(own, values, chances, strict=True)
-            ]
+    def __init__(self, stream: BinaryIO, table: Table, *, bom: bool = False, formulas: bool = False) -> None:
+        self.stream, self.table, self.bom = stream, table, bom
+        self.text: Callable[[Any], Any] = (lambda cell: cell) if formulas else disarmed
+        self.names = [_csv_cell(self.text(name)) for name in table.classes.tolist()]
+        self.begun = False
+
+    def write(self, answer: Answer) -> None:
+        self._begin(answer.carried)
+        self.stream.writelines(self._lines(answer))
+        self.stream.flush()
+
+    def close(self) -> None:
+        self._begin(())
+
+    def _begin(self, carried: Iterable[str]) -> None:
+        if not self.begun:
+            self.begun = True
+            head = ",".join(_csv_cell(self.text(name)) for name in self.table.head(carried)) + "\n"
+            self.stream.write((BYTE_ORDER_MARK if self.bom else b"") + head.encode(errors="replace"))
+
+    def _lines(self, answer: Answer) -> Iterator[bytes]:
+        scores, likely = answer.scores.tolist(), _or_none(answer.probabilities, len(answer.columns))
+        for i, own in enumerate(answer.columns.tolist()):
+            cells = [_csv_cell(self.text(_plain(column[i]))) for column in answer.carried.values()]
+            for place, c in enumerate(own):
+                chance = "" if likely[i] is None else _figure(likely[i][place])
+                cells.append(f"{self.names[c]},{_figure(scores[i][place])},{chance}" if c >= 0 else ",,")
             yield (",".join(cells) + "\n").encode(errors="replace")
 
-    return lines
+
+class Workbook:
+    """The columns of CSV in an .xlsx file; cells of text are text, whatever they begin with."""
+
+    MOST_ROWS = 1_048_576
+
+    def __init__(self, stream: BinaryIO, table: Table) -> None:
+        try:
+            import openpyxl
+            from openpyxl.cell import WriteOnlyCell
+        except ImportError:
+            raise MissingExtra("writing .xlsx", "xlsx") from None
+        self.stream, self.table, self.names = stream, table, table.classes.tolist()
+        self.book = openpyxl.Workbook(write_only=True)
+        self.sheet = self.book.create_sheet("predictions")
+        self.cell, self.rows = WriteOnlyCell, 0
+
+    def write(self, answer: Answer) -> None:
+        self._begin(answer.carried)
+        scores, likely = answer.scores.tolist(), _or_none(answer.probabilities, len(answer.columns))
+        for i, own in enumerate(answer.columns.tolist()):
+            cells = [_plain(column[i]) for column in answer.carried.values()]
+            for place, c in enumerate(own):
+                chance = None if likely[i] is None else likely[i][place]
+                cells += [self.names[c], scores[i][place], chance] if c >= 0 else [None, None, None]
+            self._append(cells)
+
+    def close(self) -> None:
+        self._begin(())
+        self.book.save(self.stream)
+
+    def _begin(self, carried: Iterable[str]) -> None:
+        if not self.rows:
+            self._append(self.table.head(carried))
+
+    def _append(self, cells: Iterable[Any]) -> None:
+        self.rows += 1
+        if self.rows > self.MOST_ROWS:
+            raise RankaeError(f"an .xlsx sheet holds {self.MOST_ROWS:,} rows and no more; write .csv or .jsonl instead")
+        self.sheet.append([self._text(cell) if isinstance(cell, str) else cell for cell in cells])
+
+    def _text(self, text: str) -> Any:
+        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+        cell = self.cell(self.sheet, value="")
+        cell.value = ILLEGAL_CHARACTERS_RE.sub("\ufffd", text)[:32_767]  # what the format can hold
+        cell.data_type = "s"
+        return cell
 
 
-def csv_head(k: int) -> bytes:
-    return (",".join(f"label_{i},score_{i},probability_{i}" for i in range(1, k + 1)) + "\n").encode()
+def _or_none(part: np.ndarray | None, rows: int) -> list[Any]:
+    return [None] * rows if part is None else part.tolist()
 
 
-def _figure(score: float) -> str:
-    return f"{score:.6g}"  # what float32 holds
+def disarmed(cell: Any) -> Any:
+    """A text that no spreadsheet takes for a formula: an apostrophe goes before it, as one would type it there."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) and not _is_number(cell) else cell
 
 
-def _csv_cell(name: Any) -> str:
+def check_kept(names: Sequence[str]) -> None:
+    """Refuse to keep a column under a name that a field of the answer has."""
+    if taken := [name for name in names if name in FIELDS[1:]]:
+        raise RankaeError(f"--keep {taken[0]}: a line of the answer has a field of that name; rename the column")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _plain(cell: Any) -> Any:
+    """A cell as JSON and spreadsheets know it: dates of Parquet files become their text."""
+    if isinstance(cell, float) and cell != cell:
+        return None
+    return cell if isinstance(cell, str | int | float | None) else str(cell)
+
+
+def _figure(value: float) -> str:
+    return f"{value:.6g}"  # what float32 holds
+
+
+def _csv_cell(value: Any) -> str:
     cell = io.StringIO()
-    csv.writer(cell, lineterminator="\r\n").writerow([name])  # both, so that a name with either is quoted
-    return cell.getvalue().removesuffix("\r\n")
+    csv.writer(cell, lineterminator="\r\n").writerow([value])  # both, so that a name with either is quoted
+    found = cell.getvalue().removesuffix("\r\n")
+    return "" if found == '""' else found  # the writer quotes a cell that stands alone and is empty

@@ -5,15 +5,31 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from rankae.cli.options import Delimiter, FormatName, Model, TextColumn, Threads, given, use_threads
+from rankae.cli.options import (
+    Delimiter,
+    FormatName,
+    IdColumn,
+    Model,
+    TextColumn,
+    Threads,
+    given,
+    use_threads,
+)
 from rankae.errors import RankaeError
 
+if TYPE_CHECKING:
+    from rankae.base.ranker import LabelRanker
+    from rankae.cli.answers import Answer, Writer
+    from rankae.data import Dataset
+
 _MOST_BY_CUT = 50  # labels of a row that a cut is applied to
+_ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".json": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx"}
 
 
 def predict(
@@ -23,64 +39,128 @@ def predict(
         int | None, typer.Option("-k", "--k", min=1, help="Most labels per row; by default 5, or what passes the cut.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="A .jsonl or .csv file, .gz too; by default standard output.")
+        Path | None,
+        typer.Option("-o", "--out", help="A .jsonl, .csv or .xlsx file, .gz too; by default standard output."),
     ] = None,
+    keep: Annotated[str | None, typer.Option(help="Columns of the input to pass through, such as title,url.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Only labels with at least this probability.")
+    ] = None,
+    min_labels: Annotated[int, typer.Option(min=0, help="So many labels per row, whatever the cut says.")] = 0,
+    max_labels: Annotated[int | None, typer.Option(min=1, help="Most labels per row, as -k.")] = None,
     true: Annotated[
         bool, typer.Option("--true", help="Probability that a label is right, not that it would be recorded.")
     ] = False,
     all: Annotated[bool, typer.Option("--all", help="Also labels below the cut of `rankae threshold`.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV where no file name tells.")] = False,
-    batch: Annotated[int, typer.Option(min=1, help="Rows to read at a time.")] = 1024,
+    bom: Annotated[
+        bool, typer.Option("--bom", help="CSV: begin with the mark by which Excel knows UTF-8 (é, ü, 中).")
+    ] = False,
+    formulas: Annotated[
+        bool, typer.Option("--formulas", help="CSV: no apostrophe before texts that begin with = + - @.")
+    ] = False,
+    batch: Annotated[int, typer.Option(min=1, help="Rows to read at a time; those of a pipe as they come.")] = 1024,
     threads: Threads = None,
     format: FormatName = None,
     text_column: TextColumn = None,
     delimiter: Delimiter = None,
+    id_column: IdColumn = None,
 ) -> None:
     """Predict labels for new rows, best first, a line for each row.
 
-    INPUT is text (a document a line), JSONL, CSV, XMC text or npz, plain or compressed; labels in it are not looked at.
+    INPUT is text (a document a line), JSONL, CSV, Parquet, XMC text or npz, plain or compressed; it is read as the
+    training data was, and labels in it are not looked at. A column of ids goes along.
     """
-    as_csv = _writes_csv(out, csv)
+    kind = _kind(out, csv)
     use_threads(threads)
-    import numpy as np
-
-    from rankae.cli.answers import csv_head, csv_lines, json_lines
+    from rankae.cli.answers import CsvLines, JsonLines, Table, Workbook, check_kept
     from rankae.data import iter_batches
     from rankae.methods import load
     from rankae.progress import bar
 
+    options = given(text_column=text_column, delimiter=delimiter, id_column=id_column, keep=keep)
+    check_kept(options["keep"].split(",") if keep else [])
     ranker = load(model)
-    options = given(text_column=text_column, delimiter=delimiter)
+    cut = Cut(threshold, ranker.cuts_ is not None and not all and threshold is None, min_labels, true)
+    if ranker.calibration_ is None and (true or threshold is not None):
+        raise RankaeError(
+            f"{model}: the model was not calibrated, so it has no probabilities for "
+            f"{'--true' if true else '--threshold'}; calibrate it with `rankae threshold`"
+        )
+    most = max_labels or k or (_MOST_BY_CUT if cut.stored or threshold is not None else 5)
+    if min_labels > most:
+        raise RankaeError(f"--min-labels {min_labels} is more than the {most} labels that a row may have; raise -k")
+    table = Table(ranker.classes_, min(most, len(ranker.classes_)))
     batches = iter_batches(source, format=format, batch=batch, reading=ranker.reading_, **options)
-    cut = ranker.cuts_ is not None and not all
-    k = min((_MOST_BY_CUT if cut else 5) if k is None else k, len(ranker.classes_))
-    if true and ranker.calibration_ is None:
-        raise RankaeError(f"{model}: the model was not calibrated, so there is nothing for --true to correct")
-    lines = (csv_lines if as_csv else json_lines)(ranker.classes_)
     with _output(out) as stream, bar("predicting") as progress:
-        if as_csv:
-            stream.write(csv_head(k))
+        writer: Writer
+        if kind == "jsonl":
+            writer = JsonLines(stream, ranker.classes_)
+        elif kind == "csv":
+            writer = CsvLines(stream, table, bom=bom, formulas=formulas)
+        else:
+            writer = Workbook(stream, table)
         for rows in batches:
-            columns, scores = ranker.top_columns(rows.with_features(ranker.n_features_in_).rows, k)
-            chances = None if ranker.calibration_ is None else ranker.probabilities(columns, scores)
-            if cut:
-                columns = np.where(ranker.selected(columns, scores, chances), columns, -1)
-            if true and ranker.calibration_ is not None and chances is not None:
-                chances = ranker.calibration_.true(chances)
-            stream.writelines(lines(columns, scores, chances))
-            stream.flush()
+            writer.write(_answer(ranker, rows, table.k, cut))
             progress.advance(len(rows))
+        writer.close()
 
 
-def _writes_csv(out: Path | None, csv: bool) -> bool:
+@dataclass(frozen=True)
+class Cut:
+    """Which of a row's best labels are given.
+
+    threshold : labels of at least this probability; None without one.
+    stored : labels that pass what `rankae threshold` has stored in the model.
+    least : so many in any case.
+    true : probabilities that a label is right, in place of those that it would be recorded.
+    """
+
+    threshold: float | None
+    stored: bool
+    least: int
+    true: bool
+
+
+def _answer(ranker: LabelRanker, rows: Dataset, k: int, cut: Cut) -> Answer:
+    from rankae.cli.answers import Answer
+
+    columns, scores = ranker.top_columns(rows.with_features(ranker.n_features_in_).rows, k)
+    calibration = ranker.calibration_
+    recorded = None if calibration is None else ranker.probabilities(columns, scores)
+    shown = calibration.true(recorded) if cut.true and calibration is not None and recorded is not None else recorded
+    answer = Answer(columns, scores, shown, _carried(rows))
+    if cut.stored:
+        keep = ranker.selected(columns, scores, recorded)
+    elif cut.threshold is not None and shown is not None:
+        keep = shown >= cut.threshold
+    else:
+        return answer
+    keep[:, : cut.least] = True
+    return answer.cut(keep & (columns >= 0))
+
+
+def _carried(rows: Dataset) -> dict[str, list[object]]:
+    """The id under the name "id", whatever its column is called, and what was kept."""
+    if rows.reading is None:
+        return {}
+    found = {} if rows.ids is None else {"id": rows.ids}
+    return found | {name: rows.carried[name] for name in rows.reading.keep if name != rows.reading.id_column}
+
+
+def _kind(out: Path | None, csv: bool) -> str:
     if out is None:
-        return csv
+        return "csv" if csv else "jsonl"
     from rankae.data.opening import without_compression
 
     ending = Path(without_compression(out.name)).suffix.lower()
-    if ending not in (".csv", ".jsonl", ".json", ".ndjson"):
-        raise RankaeError(f"{out}: predictions are written as .jsonl or .csv, plain or with .gz, .xz or .zst after it")
-    return ending == ".csv"
+    if out.exists() and not out.is_file() and ending not in _ENDINGS:  # a pipe or a device has no ending
+        return "csv" if csv else "jsonl"
+    if ending not in _ENDINGS:
+        raise RankaeError(
+            f"{out}: predictions are written as .jsonl, .csv or .xlsx, the first two also with .gz, .xz or .zst after"
+        )
+    return _ENDINGS[ending]
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 from rankae.data.dataset import Dataset
 from rankae.data.formats import FORMATS, Format, format_of, format_of_name
 from rankae.data.formats.delimited import has_columns
-from rankae.data.opening import OpenStream, first_line, open_data
+from rankae.data.opening import OpenStream, first_line, is_pipe, open_data
 from rankae.data.reading import ReadingSettings
 from rankae.errors import DataError
 
@@ -41,13 +41,13 @@ def iter_batches(
         raise DataError(f"a batch of {batch} rows was asked for; it must be at least 1")
     columns = {name: value for name, value in options.items() if ReadingSettings.is_option(name)}
     expected = (reading or ReadingSettings()).with_options(**columns)
-    if str(source) != "-":
+    if str(source) != "-" and not is_pipe(source):
         chosen = _format_of_file(str(source), format, expected)
         return chosen.load().batches(str(source), batch, **chosen.options(source, reading, options))
-    stream = OpenStream(open_data("-"), "standard input")
+    stream = OpenStream(open_data(source), "standard input" if str(source) == "-" else str(source))
     chosen = _format_of_line(first_line(stream), expected) if format is None else format_of_name("", format)
     if chosen.name in ("npz", "parquet"):
-        raise DataError(f"standard input: {chosen.name} cannot be read as a stream; give it as a file")
+        raise DataError(f"{stream}: {chosen.name} cannot be read as a stream; give it as a file")
     return chosen.load().batches(stream, batch, **chosen.options(stream, reading, options))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ FREE_BYTES = 64 << 20
 # A longer line is damage, or a bomb without line ends.
 MOST_LINE = 256 << 20
 BLOCK = 1 << 20
+PIPE_BLOCK = 1 << 16  # what a pipe holds
 
 
 def without_compression(name: str) -> str:
@@ -45,15 +47,72 @@ class OpenStream:
 Source = str | OpenStream
 
 
+class AsItComes(io.RawIOBase):
+    """A pipe that hands on what has come, and can tell whether more has come already."""
+
+    def __init__(self, raw: BinaryIO | io.RawIOBase) -> None:
+        self.raw = raw
+        self.only_what_is_there = False
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self.raw.fileno()
+
+    def readinto(self, buffer: memoryview) -> int | None:  # type: ignore[override]
+        if self.only_what_is_there and not self.has_more():
+            return None
+        return self.raw.readinto(buffer)  # type: ignore[union-attr]
+
+    def has_more(self) -> bool:
+        """Whether a read would answer at once, with bytes or the end; so it is said too where nobody can tell."""
+        import select
+
+        try:
+            return bool(select.select([self.raw.fileno()], [], [], 0)[0])
+        except (OSError, ValueError):  # no file behind it, or a system that can only ask sockets
+            return True
+
+    def close(self) -> None:
+        if not self.closed:
+            self.raw.close()
+        super().close()
+
+
+def has_line(source: Source) -> bool:
+    """Whether another line can be had without waiting for whoever writes it; True for all that is no pipe."""
+    pipe = getattr(source.stream, "raw", None) if isinstance(source, OpenStream) else None
+    if not isinstance(pipe, AsItComes):
+        return True
+    assert isinstance(source, OpenStream)
+    pipe.only_what_is_there = True
+    try:
+        return b"\n" in source.stream.peek(1) or pipe.has_more()
+    finally:
+        pipe.only_what_is_there = False
+
+
+def is_pipe(path: str | Path) -> bool:
+    """Whether rows come from another process, so that the file can be read but once, and waits."""
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def open_data(path: Source | Path) -> io.BufferedReader:
     """Open `path` ("-" is standard input) for predicted unpacked bytes; what it holds decides, not its name."""
     if isinstance(path, OpenStream):
         return path.stream
     if str(path) == "-":
-        return _unpacked(io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer), BLOCK), "standard input", None)
+        raw = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)  # beneath the buffer that would wait until it is full
+        return _unpacked(io.BufferedReader(AsItComes(raw), PIPE_BLOCK), "standard input", None)
     path = Path(path)
     try:
-        packed = path.open("rb")
+        packed: io.BufferedReader = path.open("rb")
+        if is_pipe(path):
+            packed = io.BufferedReader(AsItComes(packed.detach()), PIPE_BLOCK)
         size = os.fstat(packed.fileno()).st_size
         empty = path.is_file() and not packed.peek(1)
     except FileNotFoundError:
@@ -127,7 +186,8 @@ class _Limited(io.RawIOBase):
 def chunks_of_lines(stream: BinaryIO, where: Source, size: int) -> Iterator[bytes]:
     """Whole lines in chunks of about `size` bytes; a byte order mark at the start is dropped."""
     rest, first = b"", True
-    while block := stream.read(size):
+    read = getattr(stream, "read1", stream.read)  # a pipe hands on what has come
+    while block := read(size):
         if first:
             block, first = block.removeprefix(b"\xef\xbb\xbf"), False
         end = block.rfind(b"\n") + 1

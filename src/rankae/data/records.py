@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.data.dataset import Dataset
+from rankae.data.opening import OpenStream, has_line
 from rankae.data.reading import ReadingSettings
 from rankae.errors import DataError
 
@@ -83,9 +84,16 @@ def pieces(
     n_features: int | None = None,
     reading: ReadingSettings | None = None,
 ) -> Iterator[Dataset]:
-    """Data sets of at most `size` records each, in constant memory."""
-    while batch := list(islice(records, size)):
+    """Data sets of at most `size` records each, in constant memory; those of a pipe as soon as it has no more lines."""
+    while batch := list(_up_to(records, size, name)):
         yield gathered(batch, name, n_features, reading)
+
+
+def _up_to(records: Iterator[Record], size: int, source: object) -> Iterator[Record]:
+    for record in islice(records, size):
+        yield record
+        if isinstance(source, OpenStream) and not has_line(source):
+            return
 
 
 def _matrix(rows: list[dict[int, float]], n_features: int | None) -> sp.csr_matrix:

@@ -35,9 +35,17 @@ def write_names(names: list[str], path: str | Path) -> None:
 
 @contextmanager
 def written(path: str | Path) -> Iterator[BinaryIO]:
-    """A stream into a new file beside `path`, which takes its place when all is written and synced."""
+    """A stream into a new file beside `path`, which takes its place when all is written and synced.
+
+    A symbolic link stays one: the file that it points to is replaced. Pipes and devices are written to as they are.
+    """
     path = Path(path)
     try:
+        if _is_passage(path):
+            with path.open("wb") as file, _compressed(file, path) as stream:
+                yield stream
+            return
+        path = Path(os.path.realpath(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         number, beside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
         try:
@@ -78,6 +86,11 @@ def _compressed(file: BinaryIO, path: Path) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, stream)
     else:
         yield file
+
+
+def _is_passage(path: Path) -> bool:
+    """Whether what is written at `path` goes on to somewhere else."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _umask() -> int:

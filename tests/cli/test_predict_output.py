@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from rankae.cli.answers import disarmed
-from rankae.methods import create
+from rankae.methods import create, load
 
 ARTICLES = 'id,title,body,tags\n007,Äpfel,red green,fruit\nx-2,"=1+1",white red,drink\n'
 
@@ -74,7 +74,27 @@ def test_a_workbook(rankae, articles, tmp_path):
 
 def test_an_empty_table_still_has_its_head(rankae, articles, tmp_path):
     (tmp_path / "none.csv").write_text("title,body\n")
-    assert rankae("predict", articles / "m", tmp_path / "none.csv", "--csv", "-k", "1").out == "label_1,score_1,probability_1\n"
+    ended = rankae("predict", articles / "m", tmp_path / "none.csv", "--csv", "-k", "1")
+    assert (ended.code, ended.out) == (0, "label_1,score_1,probability_1\n")
+
+
+def test_a_threshold_and_how_many_labels_there_may_be(rankae, articles, tmp_path):
+    model = load(articles / "m")
+    texts, labels = ["red green apple", "white red wine"], [["fruit"], ["Getränk", "=2+3"]]
+    model.calibrate(texts * 60, labels * 60).save(tmp_path / "m")
+
+    def answers(*options):
+        out = rankae("predict", tmp_path / "m", articles / "new.csv", *options).out
+        return [json.loads(line) for line in out.splitlines()]
+
+    everything = answers()
+    assert [len(answer["labels"]) for answer in everything] == [3, 3]
+    assert all(len(answer["probabilities"]) == 3 for answer in everything)
+    likely = answers("--threshold", ".5")
+    assert [set(answer["labels"]) for answer in likely] == [{"fruit"}, {"Getränk", "=2+3"}]
+    assert all(p >= 0.5 for answer in likely for p in answer["probabilities"])
+    assert [len(a["labels"]) for a in answers("--threshold", "1", "--min-labels", "1")] == [1, 1]
+    assert [len(a["labels"]) for a in answers("--threshold", ".5", "--max-labels", "1")] == [1, 1]
 
 
 def test_mistakes_in_what_to_hand_on(rankae, articles):

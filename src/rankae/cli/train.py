@@ -48,7 +48,7 @@ Method = Annotated[str, typer.Option(help="Rank-AE, a variant of it or a rival."
 def train(
     context: typer.Context,
     data: Data,
-    model: Annotated[Path, typer.Option("--model", metavar="DIR", help="Folder to write the model to.")],
+    model: Annotated[Path | None, typer.Option("--model", metavar="DIR", help="Folder to write the model to.")] = None,
     preset: Annotated[str | None, typer.Option(help="default, fast, paper, or a JSON file of settings.")] = None,
     method: Method = "rank-ae",
     set: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A parameter; may be repeated.")] = None,
@@ -69,6 +69,13 @@ def train(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint of a stopped training.")] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print what training would take (time, memory, model size), and stop.")
+    ] = False,
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Keep within, such as 8G; by default three quarters of what is free."),
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page about the training to this HTML file.")] = None,
     threads: Threads = None,
     json: Json = False,
@@ -79,21 +86,25 @@ def train(
     delimiter: Delimiter = None,
     id_column: IdColumn = None,
 ) -> None:
-    """Train a model and write it to a folder; no option but --model is needed.
+    """Train a model and write it to a folder; no option but --model is needed, and with --plan not even that.
 
     Ctrl-C keeps the last checkpoint, in DIR.checkpoint, from which --resume goes on.
     """
     use_threads(threads)
     from rankae.cli.fitting import fit_and_save, new_ranker
+    from rankae.cli.plan import keep_within, parse_size, plan_of, show_plan
     from rankae.data import load_dataset
     from rankae.model_file import check_place
 
+    most_bytes = None if memory is None else parse_size(memory)
+    model = _place_of_model(model, plan)
     check_place(model)
     checkpoint = model.with_name(f"{model.name}.checkpoint")
     parameters = parse_settings(set or []) | given(preset=preset, words=words)
     usual: dict[str, Any] = {"random_state": seed, "threads": threads}
     ranker = new_ranker(method, parameters, usual | {"checkpoint": str(checkpoint), "resume": resume})
-    _check_checkpoint(method, ranker, checkpoint, resume)
+    if not plan:
+        _check_checkpoint(method, ranker, checkpoint, resume)
     if trusted is not None:
         _check_use_of_trusted(method)
     options = given(
@@ -105,6 +116,10 @@ def train(
     )
     rows = load_dataset(data, "train", format=format, **options)
     facts: dict[str, Any] = {"seed": seed}
+    if plan:
+        show_plan(plan_of(ranker, rows, most_bytes), json)
+        return
+    facts |= keep_within(ranker, rows, most_bytes)
     checked: dict[str, Dataset] = {}
     if trusted is not None:
         alike = rows.reading.for_other_files() if rows.reading is not None else None
@@ -126,6 +141,12 @@ def train(
         typer.echo(json_module.dumps({"model": str(model)} | facts))
     else:
         _tell(model, facts)
+
+
+def _place_of_model(model: Path | None, plan: bool) -> Path:
+    if model is None and not plan:
+        raise RankaeError("say where to write the model with --model DIR, or ask for no more than a plan with --plan")
+    return Path("model-of-the-plan") if model is None else model
 
 
 def _check_checkpoint(method: str, ranker: LabelRanker, checkpoint: Path, resume: bool) -> None:

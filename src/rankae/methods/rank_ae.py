@@ -9,8 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 
-from rankae.base.inputs import labels_among
+from rankae.base.inputs import is_text, label_matrix, labels_among
 from rankae.base.parameters import Count, Device, NGrams, NotNegative, RandomState, Share, Threads, check_values
 from rankae.base.ranker import Rows
 from rankae.base.search_space import Between, OneOf, Space
@@ -29,6 +30,8 @@ from rankae.paper.length import taken, train_as_long_as_it_helps
 from rankae.paper.rank_network import RankNetwork
 from rankae.paper.settings import JointSettings
 from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
+from rankae.recipe.plan import Plan, plan_within
+from rankae.recipe.sizes import sizes_of
 
 _INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
 # Parameters that neither the recipe nor the joint training knows by these names.
@@ -280,6 +283,19 @@ class RankAE(ChosenFeatures):
                 self.model_: RankNetwork | Stack = self._fit_joint(_prepared(rows), labels, validation)
             else:
                 self.model_ = self._fit_recipe(_prepared(rows), labels, validation)
+
+    def plan(self, X: Any, Y: Any, memory: float | None = None) -> Plan:
+        """What `fit` will cost: seconds, most memory, size of the model, and settings that keep within the memory.
+
+        memory : bytes that training may take; by default three quarters of what is free. What the user set stays.
+        """
+        base, _ = preset_settings(self.preset)
+        if base in JOINT:
+            raise RankaeError(f"plans are made for the presets default and fast, not for {base!r}; leave the plan out")
+        rows = X if is_text(X) else sp.csr_matrix(X)
+        sizes = sizes_of(rows, self.max_features)
+        threads = self.threads or torch.get_num_threads()
+        return plan_within(sizes, label_matrix(Y).matrix, self._settings(RecipeSettings), memory, threads)
 
     def _fit_recipe(
         self, rows: sp.csr_matrix, labels: sp.csr_matrix, trusted: tuple[Rows, sp.csr_matrix] | None

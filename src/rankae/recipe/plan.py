@@ -1,0 +1,262 @@
+"""What training will cost, before it starts: seconds, most memory and size of the model, step by step.
+
+Each step of the recipe is counted in the operations that it is made of, and in the arrays that it holds at once. What
+an operation takes was fitted to runs on generated data (docs/scale.md has estimates beside what was measured); how fast
+this machine is beside the one of those runs is measured in a moment. Times are good to a factor of about 1.5,
+memory and model size to a fifth.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.errors import RankaeError
+from rankae.numerics.sparse_product import sparse_product
+from rankae.recipe.notes import Training
+from rankae.recipe.settings import RecipeSettings, Resolved, common_labels, resolved
+from rankae.recipe.sizes import Sizes
+
+# Seconds of one thread, on the machine of the runs.
+_SECONDS = {
+    "product": 2.1e-10,  # a multiplication of a sparse matrix with a table
+    "dense": 1.5e-11,  # a multiplication of two tables
+    "posting": 1.1e-9,  # a row that shares a word
+    "loss": 1.2e-8,  # a score in the loss that tunes D
+    "visit": 9e-7,  # a row that a ranker learns from, in one solve
+    "ranker": 6e-9,  # a word of such a row
+    "entry": 4e-8,  # a shortlisted label: found, sorted, scored
+    "network": 3e-11,  # a multiplication of a network's training
+    "stacker": 9e-8,  # a label of a row that the stacker learns from
+    "text": 2e-6,  # a word of a text: read, counted, weighted
+}
+_START_SECONDS = 4.0  # libraries and compiled loops are loaded
+_REFERENCE = 0.021  # seconds that `machine_speed` took there
+_BASE = 540e6  # bytes of a process that has loaded everything
+_KEPT_WORDS = 0.45  # of the words of a ranker's rows, the share that keeps a weight
+_MOST_ENTRIES = 8_000_000  # sorted at a time by the rankers
+_FREE_SHARE = 0.75
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Seconds and bytes of each step, bytes of each part of the model, and the settings that they are of."""
+
+    settings: Resolved
+    seconds: dict[str, float]
+    memory: dict[str, float]
+    model: dict[str, float]
+    changed: dict[str, str]
+    budget: float
+
+    @property
+    def peak(self) -> float:
+        return max(self.memory.values())
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "seconds": round(sum(self.seconds.values()), 1),
+            "peak_bytes": int(self.peak),
+            "model_bytes": int(sum(self.model.values())),
+            "memory_budget_bytes": int(self.budget),
+            "steps": {
+                name: {"seconds": round(taken, 2), "bytes": int(self.memory.get(name, 0))}
+                for name, taken in self.seconds.items()
+            },
+            "model": {name: int(size) for name, size in self.model.items()},
+            "settings": {name: getattr(self.settings, name) for name in _SHOWN},
+            "changed": self.changed,
+        }
+
+
+_SHOWN = (
+    "effort", "code_size", "proposed", "random_negatives", "neighbours", "rankers", "network", "word_size", "tuning",
+    "tuning_epochs", "code_support", "most_rows",
+)  # fmt: skip
+
+
+def plan_within(
+    sizes: Sizes, labels: sp.csr_matrix, settings: RecipeSettings, budget: float | None = None, threads: int = 1
+) -> Plan:
+    """The plan of these settings, or of the first smaller ones whose memory keeps within the budget.
+
+    budget : bytes; by default three quarters of what is free.
+    """
+    budget = _FREE_SHARE * free_memory() if budget is None else budget
+    speed = machine_speed() * max(1, threads) ** 0.8
+    least = None
+    for changes in _smaller(sizes, labels, settings):
+        said: dict[str, str] = {}
+        chosen = resolved(replace(settings, **changes), sizes, labels, settings.ridge or 1.0, Training(said))
+        found = _estimate(sizes, labels, chosen, speed, budget)
+        if found.peak <= budget:
+            first = resolved(settings, sizes, labels, 1.0, Training({}))
+            changed = {n: f"{v} in place of {getattr(first, n)}" for n, v in changes.items() if v != getattr(first, n)}
+            return replace(found, changed=changed)
+        least = found if least is None or found.peak < least.peak else least
+    assert least is not None
+    raise RankaeError(
+        f"training needs about {_gigabytes(least.peak)} GB of memory even with the smallest settings, and "
+        f"{_gigabytes(budget)} GB may be used: give more with --memory, train with --cluster, or use fewer rows"
+    )
+
+
+def _smaller(sizes: Sizes, labels: sp.csr_matrix, settings: RecipeSettings) -> Iterator[dict[str, Any]]:
+    """Settings with which less memory is needed, what costs least accuracy first; what the user set stays."""
+    first = resolved(settings, sizes, labels, 1.0, Training({}))
+
+    def free(name: str) -> bool:
+        return getattr(settings, name) is None
+
+    changes: dict[str, Any] = {}
+    yield changes
+    for name, values in (
+        ("random_negatives", (20, 10)),
+        ("network", (1, 0)),
+        ("proposed", (20, 10)),
+        ("code_size", (200, 100, 64, 32)),
+        ("tuning", (False,)),
+        ("rankers", (False,)),
+    ):
+        for value in values:
+            if free(name) and value < getattr(first, name):
+                changes = changes | {name: value}
+                yield changes
+
+
+def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, budget: float) -> Plan:
+    (n, V), L, h = sizes.shape, labels.shape[1], s.code_size
+    row = sizes.nnz / max(1, n)
+    own = labels.nnz / max(1, n)
+    folds = 1 if n * 0.15 >= 1500 else 5
+    common = common_labels(labels, s.code_support, s.neighbours)
+    tuned = L if common is None else len(common)
+    low = s.effort == "low"
+    listed = s.proposed * (1 + 0.8 * s.neighbours) + own  # distinct labels that are proposed for a row
+    learnt = listed + s.random_negatives
+    held = min(6000, int(0.15 * n)) if folds == 1 else n
+    cost, dense_svd = _SECONDS, L <= 1000
+    columns = h + 24
+    solves = 12 * folds + 6
+    step = sizes.nnz * columns
+    seconds = {"starting": _START_SECONDS}
+    if sizes.texts:
+        seconds["reading texts"] = cost["text"] * sizes.nnz * (1.5 if low else 4)
+    svd = 7 * labels.nnz * (h + 16) * cost["product"] + 8 * L * (h + 16) ** 2 * cost["dense"]
+    if s.ridge is None or not low:
+        sample = min(n, 10_000) * row
+        seconds["choices"] = 4 * 24 * sample * 88 * cost["product"] + 4 * min(n, 10_000) * L * 64 * cost["dense"]
+    seconds["start"] = (
+        2 * solves * step * cost["product"] + (1e-9 * L**3 if dense_svd else svd) + V * columns * 4e-9 * solves
+    )
+    if s.neighbours:
+        followed = (
+            float(n) * n * V * cost["dense"] if s.most_rows > 2**30 else sizes.postings(s.most_rows) * cost["posting"]
+        )
+        seconds["neighbours"] = followed + n * 20 * own * 3e-8
+    if s.tuning:
+        passes = s.tuning_epochs * (1 if folds == 1 else 2 * (folds + 1))
+        seconds["tuning"] = passes * n * tuned * (6 * h * cost["dense"] + cost["loss"])
+    entries = n * learnt
+    if s.rankers:
+        seconds["rankers"] = entries * (1 + folds) * (cost["visit"] + row * cost["ranker"])
+        seconds["rankers"] *= 1 if s.ranker_cost is not None else 1.3
+    seconds["shortlists"] = n * min(L, 3 * tuned) * h * cost["dense"] * (1 + folds) / 2 + entries * cost["entry"]
+    if s.network:
+        gate = 10 if s.attention else 1
+        each = 6.0 * n * s.epochs * s.word_size * (L + gate * row)
+        seconds["network"] = each * max(s.network, folds) * cost["network"]
+    steps = min(2400, -(-40 * held // 64)) * 64 * (2 if low else 4) * (1 if low or not s.choose else 3)
+    seconds["stacker"] = steps * listed * cost["stacker"]
+    seconds["saving"] = 2 + L * 2e-6
+    matrix = 8.0 * sizes.nnz + 8.0 * labels.nnz
+    base = _BASE + sizes.read_bytes + matrix + 120.0 * L  # names of labels
+    block = 128 * 4.0
+    codes = n * columns * 4.0
+    tables = V * h * 4.0 + L * (h + 16) * 4.0
+    votes = n * (20 * own * 12 + 160) if s.neighbours else 0.0
+    postings = 8 * sizes.followed(s.most_rows)
+    lists = 4.0 * n * learnt * (1 + folds) + 4.0 * n * s.proposed * (3 + folds)
+    memory = {"starting": base}
+    memory["start"] = (
+        base + votes + postings + matrix + V * block * 4 + n * block * 2 + tables + V * columns * 4 + codes * 4
+    )
+    memory["start"] += 3 * L * (h + 16) * 4.0
+    if s.neighbours:
+        memory["neighbours"] = base + 2 * matrix + postings + votes * 2
+    if s.tuning:
+        memory["tuning"] = (
+            base + votes + postings + tables + codes * (2 + folds) + (5 * tuned * h + 3 * 256 * tuned + 3 * L * h) * 4.0
+        )
+    weights = _ranker_weights(sizes, labels)
+    if s.rankers:
+        at_once = min(entries * (1 + 0.2 * folds), _MOST_ENTRIES)
+        memory["rankers"] = base + votes + postings + tables + codes * (2 + folds) + lists + 45 * at_once + 16 * weights
+    if s.network:
+        memory["network"] = base + tables + 16.0 * (V * s.word_size + s.word_size * L) + 256 * L * 4 * 3 * s.network
+    memory["stacker"] = base + postings + tables + 8 * weights + held * listed * 150 * (1 if low else 3)
+    model = {"start": V * h * 4.0 + L * h * 4.0 + 4.0 * L}
+    if s.neighbours:
+        model["neighbours"] = 8 * sizes.followed(s.most_rows) + 8.0 * V + 8.0 * labels.nnz
+    if s.rankers:
+        model["rankers"] = 8 * weights + 8.0 * L
+    if s.network:
+        model["network"] = s.network * 4.0 * (V * s.word_size + s.word_size * L)
+    model["names"] = 14.0 * L + (16.0 * V if sizes.texts else 0)
+    taken = {name: value / speed if name != "starting" else value for name, value in seconds.items()}
+    return Plan(s, taken, memory, model, {}, budget)
+
+
+def _ranker_weights(sizes: Sizes, labels: sp.csr_matrix) -> float:
+    """Weights that all rankers keep: of the distinct words of the rows that a label learns from, a share."""
+    n = sizes.shape[0]
+    counts = np.bincount(labels.indices, minlength=labels.shape[1])
+    # Random negatives hardly move a ranker; those that are proposed grow with the rows that carry the label.
+    rows = np.minimum(n, counts * 3.0 + 2.0)[counts > 0]
+    chance = sizes.often / max(1, n)
+    at = np.unique(np.geomspace(1, max(2, n), 40))
+    distinct = np.array([sizes.words_per_entry * -np.expm1(m * np.log1p(-np.minimum(chance, 0.999))).sum() for m in at])
+    return float(_KEPT_WORDS * np.interp(rows, at, distinct).sum())
+
+
+def machine_speed() -> float:
+    """How fast one thread is beside the machine of the runs, by the operation that training does most."""
+    rng = np.random.default_rng(0)
+    rows = sp.random(2000, 5000, 0.01, "csr", np.float32, rng=rng)
+    table = rng.standard_normal((5000, 128)).astype(np.float32)
+    sparse_product(rows[:10], table)
+    best = np.inf
+    for _ in range(5):
+        began = time.perf_counter()
+        sparse_product(rows, table)
+        best = min(best, time.perf_counter() - began)
+    return _REFERENCE / best
+
+
+def free_memory() -> float:
+    """Bytes that this process may still take: of the machine, or of its group where that has less."""
+    found = []
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            facts = dict(line.split(":", 1) for line in file)
+        found.append(1024.0 * int(facts["MemAvailable"].split()[0]))
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        with (
+            open("/sys/fs/cgroup/memory.max", encoding="ascii") as most,
+            open("/sys/fs/cgroup/memory.current", encoding="ascii") as now,
+        ):
+            found.append(float(most.read()) - float(now.read()))
+    except (OSError, ValueError):  # no group, or "max"
+        pass
+    return min(found, default=8e9)
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:.1f}" if size < 1e11 else f"{size / 1e9:.0f}"

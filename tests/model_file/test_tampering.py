@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,13 +54,20 @@ def test_no_changed_byte_goes_unnoticed(sound, toy, name, where, change):
     )  # one blank for another
 
 
-def test_large_files_are_hashed_only_when_asked(place, monkeypatch, refused):
+def test_hashes_are_checked_unless_the_user_says_otherwise(place, refused):
     content = bytearray((place / "model.safetensors").read_bytes())
     content[-1] ^= 1
     (place / "model.safetensors").write_bytes(content)
-    monkeypatch.setattr(folder, "HASHED_BYTES", 100)
-    read_model(place)
-    assert "SHA-256" in refused(place, verify=True)
+    assert "SHA-256" in refused(place)
+    assert read_model(place, verify=False).method == "toy"
+
+
+def test_damage_beyond_the_first_megabytes_is_noticed(tmp_path, write, refused):
+    place = write(tmp_path / "large", arrays={"table": np.zeros(2**23, dtype=np.float64)})  # 64 MiB
+    with open(place / "model.safetensors", "r+b") as file:
+        file.seek(2**26 - 5)
+        file.write(b"\x01")
+    assert "SHA-256" in refused(place)
 
 
 def test_what_is_no_model_folder_is_refused(tmp_path, refused):

@@ -15,10 +15,15 @@ from rankae.model_file import pack_csr, read_model, unpack_csr
 from rankae.model_file.tensors import map_arrays
 
 
+def mapped(path):
+    with open(path, "rb") as file:
+        return map_arrays(file)
+
+
 def test_files_of_the_safetensors_library_are_read(tmp_path, toy):
     arrays = {name: np.ascontiguousarray(array) for name, array in toy["arrays"].items()}
     save_file(arrays, tmp_path / "x", {"by": "others"})
-    found = map_arrays(tmp_path / "x")
+    found = mapped(tmp_path / "x")
     np.testing.assert_array_equal(found["halves"], arrays["halves"], strict=True)
 
 
@@ -91,6 +96,6 @@ def test_forged_arrays_are_refused(place, content, refused, replace_file):
 def test_unaligned_arrays_are_copied_to_alignment(tmp_path):
     header = {"a": entry("U8", (1,), (0, 1)), "b": entry("F32", (2,), (1, 9))}
     (tmp_path / "x").write_bytes(tensors(header, b"\x07" + np.array([1.5, 2.5], dtype=np.float32).tobytes()))
-    found = map_arrays(tmp_path / "x")
+    found = mapped(tmp_path / "x")
     assert found["b"].flags.aligned
     np.testing.assert_array_equal(found["b"], [1.5, 2.5])

@@ -134,11 +134,13 @@ def seeded(model: LabelRanker, seed: int) -> LabelRanker:
     return model.set_params(random_state=seed) if "random_state" in model.get_params(deep=False) else model
 
 
-def load(path: str | Path) -> LabelRanker:
-    """Read a model folder, whatever method it holds."""
+def load(path: str | Path, verify: bool = True) -> LabelRanker:
+    """Read a model folder, whatever method it holds; without `verify`, the hashes of its files are not checked."""
     from rankae.model_file import read_model
 
-    method = read_model(path).method
-    if method not in METHODS:
-        raise ModelFileError(f"{path}: the model's method {method!r} is not known here; update rankae to read it")
-    return class_of(method).load(path)
+    model_file = read_model(path, verify=verify)
+    if model_file.method not in METHODS:
+        raise ModelFileError(
+            f"{path}: the model's method {model_file.method!r} is not known here; update rankae to read it"
+        )
+    return class_of(model_file.method)._loaded(model_file, path)

@@ -7,18 +7,18 @@
 
 `write_model` writes beside, syncs and renames (see `replace`). `read_model` unpickles nothing, follows no path out of
 the folder, and refuses in one sentence what is damaged, cut, longer than recorded, foreign, or of a newer format.
-Sizes, the header of the arrays and the hashes of files up to `HASHED_BYTES` are checked always; the hashes of larger
-files with `verify=True`, because hashing gigabytes would keep a server from its first answer.
+Sizes, the header of the arrays and the SHA-256 of every file are checked; `verify=False` leaves out the hashes, which
+take about a second for two gigabytes. A hash tells damage, not a forger, who can make it right again: what the arrays
+hold is checked by the method that reads them.
 """
 
 from __future__ import annotations
 
-from rankae.model_file.folder import FORMAT_VERSION, HASHED_BYTES, ModelFile, check_place, read_model, write_model
+from rankae.model_file.folder import FORMAT_VERSION, ModelFile, check_place, read_model, write_model
 from rankae.model_file.tensors import pack_csr, unpack_csr
 
 __all__ = [
     "FORMAT_VERSION",
-    "HASHED_BYTES",
     "ModelFile",
     "check_place",
     "pack_csr",

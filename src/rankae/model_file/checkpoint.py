@@ -32,13 +32,20 @@ class Checkpoint:
 
 def write_checkpoint(folder: str | Path, checkpoint: Checkpoint) -> None:
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     beside = folder / f"{NAME}.partial"
     tensors = {name: value.detach().cpu().contiguous() for name, value in checkpoint.tensors.items()}
-    save_file(tensors, beside, metadata={"facts": json.dumps(checkpoint.facts)})
-    with open(beside, "rb") as file:
-        os.fsync(file.fileno())
-    os.replace(beside, folder / NAME)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        save_file(tensors, beside, metadata={"facts": json.dumps(checkpoint.facts)})
+        with open(beside, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(beside, folder / NAME)
+    except (OSError, SafetensorError) as error:  # a full disk comes as the library's own error
+        beside.unlink(missing_ok=True)
+        why = error.strerror if isinstance(error, OSError) else str(error).rpartition("I/O error: ")[2]
+        raise ModelFileError(
+            f"the checkpoint in {folder} cannot be written ({why}); the one before it is kept"
+        ) from error
 
 
 def read_checkpoint(folder: str | Path) -> Checkpoint | None:

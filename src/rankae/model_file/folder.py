@@ -7,26 +7,27 @@ import json
 import os
 import platform
 import re
-import stat
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from rankae import __version__
 from rankae.errors import ModelFileError
+from rankae.model_file.open_folder import OpenFolder
 from rankae.model_file.plain import from_json, names_from_json, names_to_json, to_json
 from rankae.model_file.replace import find_folder, replacing
 from rankae.model_file.tensors import map_arrays, write_arrays
 
 FORMAT = "rankae-model"
 FORMAT_VERSION = 1
-HASHED_BYTES = 2**25  # hashing this much takes about a tenth of a second on a slow core
 MOST_JSON_BYTES = 2**24
 MOST_TABLE_BYTES = 2**31
+TRIES = 20  # to read a model that is replaced again and again
 MANIFEST, ARRAYS = "model.json", "model.safetensors"
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "numba", "safetensors")
 
@@ -88,26 +89,48 @@ def write_model(
         raise ModelFileError(f"the model cannot be written to {place}: {error.strerror or error}") from error
 
 
-def read_model(path: str | Path, method: str | None = None, verify: bool = False) -> ModelFile:
-    """Read a model folder; arrays are mapped, not copied.
+def read_model(path: str | Path, method: str | None = None, verify: bool = True) -> ModelFile:
+    """Read a model folder; arrays are mapped, not copied. All files are of one model, even while another is saved.
 
     Parameters
     ----------
     method : refuse a model of any other method.
-    verify : check the SHA-256 of files larger than `HASHED_BYTES` too.
+    verify : check the SHA-256 of every file: a second for two gigabytes or so. Without it, damage to arrays goes
+        unnoticed; sizes, names and JSON are checked all the same.
     """
-    folder = find_folder(Path(path))
-    manifest = _read_manifest(folder)
+    place = Path(path)
+    for _ in range(TRIES):
+        folder = find_folder(place)
+        try:
+            opened = OpenFolder(folder)
+        except (FileNotFoundError, NotADirectoryError):
+            if find_folder(place).is_dir():  # it was renamed in this very moment
+                continue
+            raise ModelFileError(f"{place} is not a model folder: it has no {MANIFEST}") from None
+        with opened:
+            try:
+                return _read(opened, method, verify)
+            except ModelFileError:
+                if not opened.is_replaced_by(find_folder(place)):
+                    raise
+    raise ModelFileError(f"{place} was replaced {TRIES} times while it was read; try again")
+
+
+def _read(opened: OpenFolder, method: str | None, verify: bool) -> ModelFile:
+    folder = opened.path
+    manifest = _read_manifest(opened)
     if method is not None and manifest["method"] != method:
         raise ModelFileError(f"{folder} holds a model of method {manifest['method']}, not {method}; use rankae.load")
-    for name, recorded in manifest["files"].items():
-        _check_file(folder / name, recorded, verify)
-    try:
-        arrays = map_arrays(folder / manifest["arrays"])
-        tables = {name: _read_table(folder / file) for name, file in manifest["tables"].items()}
-        settings, facts = from_json(manifest["settings"]), from_json(manifest["facts"])
-    except (ValueError, TypeError, KeyError, OSError, RecursionError) as error:
-        raise _damaged(folder, error) from error
+    with ExitStack() as stack:
+        files = {}
+        for name, recorded in manifest["files"].items():
+            files[name] = stack.enter_context(_checked(opened, name, recorded, verify))
+        try:
+            arrays = map_arrays(files[manifest["arrays"]])
+            tables = {name: _read_table(files[file], file) for name, file in manifest["tables"].items()}
+            settings, facts = from_json(manifest["settings"]), from_json(manifest["facts"])
+        except (ValueError, TypeError, KeyError, OSError, RecursionError) as error:
+            raise _damaged(folder, error) from error
     return ModelFile(manifest["method"], settings, arrays, tables, facts)
 
 
@@ -133,12 +156,13 @@ def _table_text(table: str, names: Sequence[Any]) -> bytes:
     return text
 
 
-def _read_table(path: Path) -> list[Any]:
-    if path.stat().st_size > MOST_TABLE_BYTES:
-        raise ValueError(f"{path.name} is larger than {MOST_TABLE_BYTES} bytes")
-    names = json.loads(path.read_bytes())
+def _read_table(file: BinaryIO, name: str) -> list[Any]:
+    if os.fstat(file.fileno()).st_size > MOST_TABLE_BYTES:
+        raise ValueError(f"{name} is larger than {MOST_TABLE_BYTES} bytes")
+    file.seek(0)
+    names = json.loads(file.read())
     if not isinstance(names, list):
-        raise ValueError(f"{path.name} is not a list")
+        raise ValueError(f"{name} is not a list")
     return names_from_json(names)
 
 
@@ -149,14 +173,14 @@ def _manifest_text(manifest: dict[str, Any]) -> bytes:
     return text
 
 
-def _read_manifest(folder: Path) -> dict[str, Any]:
-    path = folder / MANIFEST
-    if not path.is_file():
-        raise ModelFileError(f"{folder} is not a model folder: it has no {MANIFEST}")
+def _read_manifest(opened: OpenFolder) -> dict[str, Any]:
+    folder = opened.path
     try:
-        if path.stat().st_size > MOST_JSON_BYTES:
+        with opened.open(MANIFEST) as file:
+            text = file.read(MOST_JSON_BYTES + 1)
+        if len(text) > MOST_JSON_BYTES:
             raise ValueError(f"{MANIFEST} is larger than {MOST_JSON_BYTES} bytes")
-        manifest = json.loads(path.read_bytes())
+        manifest = json.loads(text)
         if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
             raise ModelFileError(f"{folder} is not a rankae model: its {MANIFEST} was written by something else")
         if not isinstance(manifest["version"], int) or manifest["version"] > FORMAT_VERSION:
@@ -167,6 +191,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         if manifest.pop("sha256") != _digest(manifest):
             raise ValueError(f"{MANIFEST} does not match its own SHA-256")
         _check_names(manifest)
+    except FileNotFoundError:
+        raise ModelFileError(f"{folder} is not a model folder: it has no {MANIFEST}") from None
     except (ValueError, TypeError, KeyError, AttributeError, OSError, RecursionError) as error:
         if isinstance(error, ModelFileError):
             raise
@@ -183,25 +209,33 @@ def _check_names(manifest: dict[str, Any]) -> None:
         raise ValueError(f"{MANIFEST} does not list the files that it uses")
 
 
-def _check_file(path: Path, recorded: dict[str, Any], verify: bool) -> None:
+def _checked(opened: OpenFolder, name: str, recorded: dict[str, Any], verify: bool) -> BinaryIO:
+    """A file of the folder, open, once it is known to be the one that was written."""
     try:
-        found = path.lstat()
-        if not stat.S_ISREG(found.st_mode):
-            raise ValueError(f"{path.name} is not a plain file")
-        if found.st_size != recorded["size"]:
-            raise ValueError(f"{path.name} has {found.st_size} bytes instead of {recorded['size']}")
-        if (verify or found.st_size <= HASHED_BYTES) and _fingerprint(path)["sha256"] != recorded["sha256"]:
-            raise ValueError(f"{path.name} does not match its SHA-256")
+        file = opened.open(name)
     except FileNotFoundError:
-        raise ModelFileError(f"{path.parent} is not a complete model: {path.name} is missing") from None
+        raise ModelFileError(f"{opened.path} is not a complete model: {name} is missing") from None
+    except (ValueError, OSError) as error:
+        raise _damaged(opened.path, error) from error
+    try:
+        size = os.fstat(file.fileno()).st_size
+        if size != recorded["size"]:
+            raise ValueError(f"{name} has {size} bytes instead of {recorded['size']}")
+        if verify and _sha256(file) != recorded["sha256"]:
+            raise ValueError(f"{name} does not match its SHA-256")
     except (ValueError, TypeError, KeyError, OSError) as error:
-        raise _damaged(path.parent, error) from error
+        file.close()
+        raise _damaged(opened.path, error) from error
+    return file
 
 
 def _fingerprint(path: Path) -> dict[str, Any]:
     with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"size": file.tell(), "sha256": digest}
+        return {"size": os.fstat(file.fileno()).st_size, "sha256": _sha256(file)}
+
+
+def _sha256(file: BinaryIO) -> str:
+    return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _digest(manifest: dict[str, Any]) -> str:

@@ -10,9 +10,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from rankae.model_file.lock import try_to_lock
+
+_SECONDS_TO_START = 60  # a folder without a writer that is younger may belong to one that has not locked it yet
 
 
 @contextmanager
@@ -20,8 +25,12 @@ def replacing(place: Path) -> Iterator[Path]:
     """A new folder to write into, which becomes `place` if the block ends well and disappears if it does not."""
     place = Path(os.path.abspath(place))  # without following links: a link to a model is replaced, its target is not
     place.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix=f".{place.name}.writing-", dir=place.parent))
+    _remove_abandoned(place)
+    fresh = Path(tempfile.mkdtemp(prefix=_unfinished(place), dir=place.parent))
+    lock = os.open(fresh, os.O_RDONLY) if os.name == "posix" else None
     try:
+        if lock is not None:
+            try_to_lock(lock)
         fresh.chmod(0o777 & ~_umask())  # mkdtemp gives a folder that only its owner may read
         yield fresh
         for path in fresh.iterdir():
@@ -31,12 +40,36 @@ def replacing(place: Path) -> Iterator[Path]:
         _swap(fresh, place)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
 
 
 def find_folder(place: Path) -> Path:
     """`place`, or the old folder that a crash in the middle of replacing it left beside it."""
     old = _old(Path(os.path.abspath(place)))
     return old if old.is_dir() and not place.exists() else place
+
+
+def _unfinished(place: Path) -> str:
+    return f".{place.name}.writing-"
+
+
+def _remove_abandoned(place: Path) -> None:
+    """Remove what writers left that were killed; a living one holds a lock on its folder."""
+    if os.name != "posix":
+        return
+    for folder in place.parent.iterdir():
+        if not folder.name.startswith(_unfinished(place)) or folder.is_symlink() or not folder.is_dir():
+            continue
+        try:
+            number = os.open(folder, os.O_RDONLY)
+        except OSError:  # gone, or not ours
+            continue
+        try:
+            if time.time() - os.fstat(number).st_mtime > _SECONDS_TO_START and try_to_lock(number):
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(number)
 
 
 def _swap(fresh: Path, place: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -71,18 +72,18 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
         raise OSError(str(error).rpartition("I/O error: ")[2]) from error
 
 
-def map_arrays(path: Path) -> dict[str, np.ndarray]:
+def map_arrays(file: BinaryIO) -> dict[str, np.ndarray]:
     """The arrays of a safetensors file, mapped; raises ValueError if the file contradicts its header."""
-    size = path.stat().st_size
-    with open(path, "rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if size < 8 or length > min(size - 8, MOST_HEADER_BYTES):
-            raise ValueError("the header does not fit")
-        header = json.loads(file.read(length))
-        start = 8 + length
-        header.pop("__metadata__", None)
-        _check_tiling([entry["data_offsets"] for entry in header.values()], size - start)
-        return {name: _mapped(file, start, entry) for name, entry in header.items()}
+    size = os.fstat(file.fileno()).st_size
+    file.seek(0)
+    length = int.from_bytes(file.read(8), "little")
+    if size < 8 or length > min(size - 8, MOST_HEADER_BYTES):
+        raise ValueError("the header does not fit")
+    header = json.loads(file.read(length))
+    start = 8 + length
+    header.pop("__metadata__", None)
+    _check_tiling([entry["data_offsets"] for entry in header.values()], size - start)
+    return {name: _mapped(file, start, entry) for name, entry in header.items()}
 
 
 def _check_tiling(offsets: list[list[int]], size: int) -> None:

@@ -154,3 +154,14 @@ def test_settings_are_python_values_or_words():
     }
     with pytest.raises(RankaeError, match="key=value"):
         parse_settings(["1a=2"])
+
+
+def test_a_second_training_into_the_same_folder_is_told(rankae, data, tmp_path):
+    from rankae.model_file.lock import only_one
+
+    with only_one(tmp_path / "model.checkpoint", "training"):
+        ran = rankae("train", data, "--model", tmp_path / "model", "--method", "popular")
+    assert ran.code == 2
+    assert "another training is writing to" in ran.err
+    assert rankae("train", data, "--model", tmp_path / "model", "--method", "popular").code == 0
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("model")] == ["model"]

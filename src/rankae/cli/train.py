@@ -95,6 +95,7 @@ def train(
     from rankae.cli.plan import keep_within, parse_size, plan_of, show_plan
     from rankae.data import load_dataset
     from rankae.model_file import check_place
+    from rankae.model_file.lock import only_one
 
     most_bytes = None if memory is None else parse_size(memory)
     model = _place_of_model(model, plan)
@@ -104,6 +105,7 @@ def train(
     usual: dict[str, Any] = {"random_state": seed, "threads": threads}
     ranker = new_ranker(method, parameters, usual | {"checkpoint": str(checkpoint), "resume": resume})
     if not plan:
+        context.with_resource(only_one(checkpoint, "training"))
         _check_checkpoint(method, ranker, checkpoint, resume)
     if trusted is not None:
         _check_use_of_trusted(method)

@@ -35,7 +35,9 @@ def only_one(place: Path, what: str) -> Iterator[None]:
     try:
         if not try_to_lock(number):
             raise ModelFileError(f"another {what} is writing to {place}; wait for it, or choose another place")
-        yield
-        path.unlink(missing_ok=True)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
     finally:
         os.close(number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from rankae.cli.lazy_group import LazyGroup
 from rankae.errors import RankaeError
 
 MISTAKE, INTERRUPTED = 2, 130  # the latter is what a shell reports for SIGINT
+NO_MEMORY = "there is not enough memory for this; use fewer rows, or a larger machine"
 READER_LEFT = 1  # typer's own answer to a broken pipe in the middle of a command
 
 # click's class, wherever this version of typer keeps its click
@@ -50,7 +52,26 @@ def main() -> None:
     # Threads that wait for each other by spinning take turns with whatever else runs: on a busy machine a step of
     # training then takes ten times as long. OpenMP reads this when torch is first imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:  # closed by whoever started us: what is written there goes nowhere
+            stream = open(os.open(os.devnull, os.O_RDWR), "r" if number == 0 else "w")  # noqa: SIM115
+            setattr(sys, name, stream)
+    for interruption in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(interruption, _interrupt)
     sys.exit(run(sys.argv[1:]))
+
+
+_interrupted = False
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    """Ctrl-C, and whatever else asks the process to end: once to stop in good order, twice to stop at once."""
+    global _interrupted
+    if _interrupted:
+        os.write(2, b"rankae: stopped at once; what was written whole before is kept\n")
+        os._exit(INTERRUPTED)
+    _interrupted = True
+    raise KeyboardInterrupt
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -58,10 +79,10 @@ def run(arguments: Sequence[str]) -> int:
     try:
         # `obj` reaches a command as context.obj: train needs its own command line to say how to resume.
         code = typer.main.get_command(app)(list(arguments), "rankae", standalone_mode=False, obj=list(arguments))
-        sys.stdout.flush()
+        _flush()
     except BrokenPipeError:
         # The reader (`| head`) has gone: nothing is wrong, and the interpreter must not flush into the void at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_into_the_void()
         return READER_LEFT
     except UsageError as error:
         return _mistake(_usage_sentence(error))
@@ -71,10 +92,34 @@ def run(arguments: Sequence[str]) -> int:
         place = f"{error.filename}: " if error.filename else ""
         return _mistake(f"{place}{error.strerror or error}")
     except MemoryError:
-        return _mistake("there is not enough memory for this; use fewer rows, or a larger machine")
+        return _mistake(NO_MEMORY)
+    except RuntimeError as error:
+        if not _is_lack_of_memory(error):
+            raise
+        return _mistake(NO_MEMORY)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     return code if isinstance(code, int) else 0
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _write_into_the_void()
+        raise RankaeError(f"standard output: {error.strerror or error}") from None
+
+
+def _write_into_the_void() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _is_lack_of_memory(error: RuntimeError) -> bool:
+    """torch has no error of its own for a full main memory."""
+    told = str(error)
+    return "can't allocate memory" in told or "out of memory" in told
 
 
 def _mistake(sentence: str) -> int:

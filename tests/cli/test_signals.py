@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -18,11 +17,12 @@ import sys, time
 from rankae.cli import entry
 
 def wait(arguments):
-    print("ready", flush=True)
     try:
+        print("ready", flush=True)
         time.sleep(20)
     except KeyboardInterrupt:
         try:
+            print("tidying", flush=True)
             time.sleep(float(sys.argv[1]))
         finally:
             print("tidied", flush=True)
@@ -39,14 +39,14 @@ def test_a_request_to_end_is_like_ctrl_c(number):
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
         out, told = process.communicate(timeout=20)
-    assert (out, told, process.returncode) == ("tidied\n", "", 130)
+    assert (out, told, process.returncode) == ("tidying\ntidied\n", "", 130)
 
 
 def test_a_second_ctrl_c_ends_at_once_with_one_sentence():
     with subprocess.Popen([sys.executable, "-c", WAITING, "30"], stdout=-1, stderr=-1, text=True) as process:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
-        time.sleep(0.5)
+        assert process.stdout.readline() == "tidying\n"
         process.send_signal(signal.SIGINT)
         told = process.communicate(timeout=20)[1]
     assert process.returncode == 130

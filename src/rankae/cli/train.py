@@ -148,7 +148,7 @@ def train(
 def _place_of_model(model: Path | None, plan: bool) -> Path:
     if model is None and not plan:
         raise RankaeError(
-            "say where to write the model with --model DIR, or ask for no more than a plan with --plan; see `rankae train --help`"
+            "say where to write the model with --model DIR, or ask for a plan with --plan; see `rankae train --help`"
         )
     return Path("model-of-the-plan") if model is None else model
 

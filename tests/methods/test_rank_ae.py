@@ -49,7 +49,7 @@ def test_the_same_seed_gives_the_same_model(preset):
 def test_a_saved_model_answers_as_before(preset, tmp_path):
     extra = {"epochs": 3} if preset != "fast" else {}
     if preset == "default":
-        extra |= {"word_size": 20, "network": 2, "choose": False}
+        extra |= {"word_size": 20, "network": 2}
     model = RankAE(preset, **extra).fit(TEXTS, TAGS)
     model.save(tmp_path / "model")
     loaded = RankAE.load(tmp_path / "model")
@@ -103,7 +103,7 @@ def test_names_of_any_hashable_type_come_back():
 def test_partial_fit_learns_from_new_rows_and_keeps_the_old(preset):
     extra = {"epochs": 40, "learning_rate": 0.02} if preset == "paper" else {}
     if preset == "default":
-        extra = {"epochs": 5, "word_size": 20, "network": 1, "choose": False}
+        extra = {"epochs": 5, "word_size": 20, "network": 1}
     model = RankAE(preset, **extra).fit(TEXTS, [["old", *tags] for tags in TAGS[:-9]] + [["new"]] * 9)
     model.partial_fit(["novel red words"] * 30, [["new"]] * 30)
     words = "novel" if model.text_ is not None and "novel" in model.text_.words else "red"
@@ -167,7 +167,7 @@ def test_the_untouched_start_reproduces_ridge_scores():
 
 def test_held_out_evidence_is_recorded():
     model = RankAE(epochs=3, word_size=20, network=1).fit(TEXTS, TAGS)
-    assert {"all", "code alone", "rankers alone", "without rankers"} <= set(model.evidence_)
+    assert {"all", "code alone", "network alone", "neighbours alone", "rankers alone"} == set(model.evidence_)
     assert all({"P@1", "P@3", "P@5"} == set(figures) for figures in model.evidence_.values())
     assert model.choices_["components"].startswith("code")
 
@@ -179,12 +179,12 @@ def test_an_interrupted_recipe_goes_on_from_its_finished_parts(tmp_path, monkeyp
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("rankae.recipe.components_to_keep", killed)
+        patch.setattr("rankae.recipe.fitting.train_stacker", killed)
         with pytest.raises(KeyboardInterrupt):
             RankAE(**settings).fit(TEXTS, TAGS)
     whole = RankAE(**settings | {"checkpoint": None}).fit(TEXTS, TAGS)
-    for component in ("ClosedForm.tuned", "NetworkComponent.train", "Rankers.train"):
-        monkeypatch.setattr(f"rankae.recipe.fitting.{component}", killed)  # none is trained again
+    for component in ("held_out.ClosedForm.tuned", "networks.NetworkComponent.train", "held_out.Rankers.train"):
+        monkeypatch.setattr(f"rankae.recipe.{component}", killed)  # none is trained again
     resumed = RankAE(**settings, resume=True).fit(TEXTS, TAGS)
     np.testing.assert_allclose(resumed.decision_function(TEXTS[:9]), whole.decision_function(TEXTS[:9]), atol=1e-5)
     assert resumed.evidence_ == whole.evidence_
@@ -209,7 +209,7 @@ def test_real_data_is_learnt_with_no_option(real_data, name):
 @pytest.mark.parametrize("preset", ["default", "paper"])
 @pytest.mark.parametrize("tables", ["float16", "int8"])
 def test_a_shrunk_model_answers_almost_alike_and_can_be_saved_and_trained(tmp_path, preset, tables):
-    own = {"choose": False, "network": 1, "ridge": 1.0} if preset == "default" else {"code_size": 8}
+    own = {"network": 1, "ridge": 1.0} if preset == "default" else {"code_size": 8}
     model = RankAE(preset, word_size=8, epochs=2, ngrams=(1, 1), **own).fit(TEXTS, TAGS)
     small = model.shrunk(tables)
     np.testing.assert_allclose(small.decision_function(TEXTS), model.decision_function(TEXTS), atol=0.1, rtol=0.05)

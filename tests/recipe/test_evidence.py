@@ -1,78 +1,85 @@
-"""Which components the held-out rows let stay."""
+"""What the stacker learns from: rows that components have not seen, and labels of one row as often as they occur."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rankae.components.stack import ScoredShortlist
-from rankae.numerics.shortlist import Shortlist
-from rankae.recipe.evidence import components_to_keep
+from rankae import RankAE
+from rankae.recipe.evidence import rows_of_single_labels
+from rankae.recipe.held_out import HeldOutFolds
 from rankae.recipe.notes import Training
-from rankae.recipe.settings import RecipeSettings
+from rankae.recipe.settings import RecipeSettings, resolved
+from rankae.recipe.steps import Steps
+from rankae.recipe.task import Task
 
-ROWS, LABELS = 400, 12
-
-
-@pytest.fixture
-def truth():
-    return (np.random.default_rng(0).random((ROWS, LABELS)) < 0.2).astype(np.float32)
+WORDS = 600
 
 
-def _guess(truth, noise, seed):
-    return truth + noise * np.random.default_rng(seed).standard_normal(truth.shape, dtype=np.float32)
+def rows_of(words: np.ndarray) -> sp.csr_matrix:
+    """Rows of the words that are given, rows x words of a row."""
+    starts = np.arange(len(words) + 1) * words.shape[1]
+    rows = sp.csr_matrix((np.ones(words.size, dtype=np.float32), words.ravel(), starts), shape=(len(words), WORDS))
+    rows.sum_duplicates()
+    return rows
 
 
-def _chosen(truth, **said):
-    """The components that are kept of those that score labels like this, whether they are stacked, and the notes."""
-    everything = np.tile(np.arange(LABELS, dtype=np.int32), (ROWS, 1))
-    candidates = ScoredShortlist(
-        Shortlist.union([everything]),
-        {name: scores.ravel().astype(np.float32) for name, scores in said.items()},
-        np.tile(truth.sum(0), ROWS),
-        np.zeros(truth.size, dtype=np.float32),
-        np.zeros(ROWS, dtype=np.float32),
-        dict.fromkeys(said, everything),
-    )
+def alike(words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The same rows with a quarter of their words replaced."""
+    other = words.copy()
+    changed = rng.random(words.shape) < 0.25
+    other[changed] = rng.integers(0, WORDS, changed.sum())
+    return other
+
+
+def one_label_each(labels: np.ndarray) -> sp.csr_matrix:
+    ones = np.ones(len(labels), dtype=np.float32)
+    return sp.csr_matrix((ones, (np.arange(len(labels)), labels)), shape=(len(labels), labels.max() + 1))
+
+
+def learnt(labels: np.ndarray) -> float:
+    """P@1 on rows like the training rows, whose words have nothing in common."""
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, WORDS, (len(labels), 15))
+    model = RankAE("fast").fit(rows_of(words), one_label_each(labels))
+    return float((model.top_columns(rows_of(alike(words, rng)), 1)[0][:, 0] == labels).mean())
+
+
+def test_labels_of_one_row_each_are_found_again():
+    assert learnt(np.arange(200)) > 0.95
+
+
+def test_and_among_labels_of_more_rows():
+    assert learnt(np.concatenate([np.arange(150), 150 + np.repeat(np.arange(10), 5)])) > 0.95
+
+
+def some_task(labels: sp.csr_matrix) -> Task:
+    rows = sp.random(labels.shape[0], 50, density=0.3, random_state=0, format="csr", dtype=np.float32)
     training = Training()
-    return *components_to_keep(candidates, sp.csr_matrix(truth), RecipeSettings(), training), training
+    settings = resolved(RecipeSettings(network=0), rows, labels, ridge=1.0, training=training)
+    return Task(rows, labels, settings, training, Steps(None, {}, training.choices))
 
 
-def test_a_part_that_adds_little_stays(truth):
-    code, rankers = _guess(truth, 0.4, 1), _guess(truth, 2.0, 2)
-    kept, combined, _ = _chosen(truth, code=code, rankers=rankers)
-    assert kept == ["code", "rankers"]
-    assert combined
+def test_rows_of_which_no_label_can_be_known_do_not_teach():
+    labels = sp.vstack([one_label_each(np.arange(20) % 4), sp.csr_matrix((5, 4), dtype=np.float32)], format="csr")
+    alone = sp.csr_matrix((np.ones(1, dtype=np.float32), ([24], [0])), shape=(25, 1))
+    folds = HeldOutFolds(some_task(sp.hstack([labels, alone], format="csr")), None)
+    held = np.concatenate(folds.folds)
+    assert sorted(held.tolist()) == list(range(25))
+    assert held[~folds.teaches].tolist() == [24]  # rows without any label teach that no label is right
 
 
-def test_a_part_that_adds_nothing_but_does_no_harm_stays(truth):
-    missed = []
-    for seed in range(2, 7):
-        kept, _, training = _chosen(truth, code=_guess(truth, 0.4, 1), rankers=_guess(0 * truth, 1.0, seed))
-        assert kept == ["code", "rankers"]
-        with_it, without = (sum(training.evidence[name].values()) for name in ("all", "without rankers"))
-        missed.append(with_it > without)
-    assert not all(missed)  # now and then the rows are ranked better without it, by chance
+def test_single_labels_are_asked_about_as_often_as_they_occur():
+    counts = np.concatenate([np.arange(10), 10 + np.arange(90) % 3])  # 10 of 100 labels stand on one row
+    task = some_task(one_label_each(counts))
 
+    class Asked:
+        def candidates(self, rows):
+            self.rows = rows
+            raise KeyboardInterrupt
 
-def test_a_part_that_misleads_goes(truth):
-    # It knows the answer of every other row and says the opposite of the rest: whoever believes it is fooled.
-    liar = np.where(np.arange(ROWS)[:, None] % 2 == 0, truth, -truth)
-    kept, _, training = _chosen(truth, code=_guess(truth, 0.4, 1), network=_guess(truth, 0.6, 2), rankers=liar)
-    assert kept == ["code", "network"]
-    assert training.evidence["without rankers"]["P@1"] > training.evidence["all"]["P@1"]
-
-
-def test_the_code_is_never_left_out(truth):
-    kept, _, _ = _chosen(truth, code=_guess(truth, 5.0, 1), network=_guess(truth, 0.1, 2))
-    assert kept == ["code", "network"]
-
-
-def test_a_code_that_needs_no_stacker_has_none(truth):
-    kept, combined, _ = _chosen(truth, code=_guess(truth, 0.2, 1))
-    assert (kept, combined) == (["code"], False)
-
-
-def test_figures_are_noted(truth):
-    *_, training = _chosen(truth, code=_guess(truth, 0.4, 1), rankers=_guess(truth, 0.8, 2))
-    assert list(training.evidence) == ["all", "code alone", "rankers alone", "without rankers"]
-    assert training.choices["evidence"].startswith("all ")
+    asked = Asked()
+    with pytest.raises(KeyboardInterrupt):
+        rows_of_single_labels(task, asked, 50)
+    assert asked.rows.shape[0] == 5
+    assert 0 < asked.rows.nnz < task.rows[:5].nnz  # words are hidden
+    assert rows_of_single_labels(some_task(one_label_each(np.arange(100) % 3)), asked, 50) is None

@@ -1,19 +1,24 @@
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
-from rankae.recipe.fitting import fit_components
+from rankae.components.stack import Stack
+from rankae.recipe.fitting import fit_stack
+from rankae.recipe.held_out import HeldOutFolds
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, resolved
 from rankae.recipe.steps import Steps
 from rankae.recipe.task import Task
+from rankae.recipe.trusted import Trusted, TrustedRows
+from rankae.recipe.votes import Votes
 
 
-def _fitted(rows, labels, **settings):
+def _task(rows, labels, **settings):
     training = Training()
     own = resolved(
         RecipeSettings(network=0, ranker_cost=1.0, tuning=False, **settings), rows, labels, ridge=1.0, training=training
     )
-    return fit_components(Task(rows, labels, own, training, Steps(None, {}, training.choices)))
+    return Task(rows, labels, own, training, Steps(None, {}, training.choices))
 
 
 def _problem(n=250, labels=60):
@@ -22,28 +27,57 @@ def _problem(n=250, labels=60):
     return rows, (rng.random((n, labels)) < 0.02 + 0.2 * (np.arange(labels) < 5)).astype(np.float32)
 
 
+def _scored(rows, told, **settings):
+    validation = HeldOutFolds(_task(rows, sp.csr_matrix(told), **settings), None)
+    code, _ = validation.fit_code()
+    stack = Stack(code, validation.label_counts(), 60)
+    return validation, validation.score(stack)
+
+
 def test_what_is_known_of_a_held_out_row_is_not_owed_to_its_labels():
     rows, told = _problem()
     how = {"code_size": 20, "neighbours": False, "proposed": 60}
-    # Folds are drawn by a seed, whatever the labels are: the first one's rows are the first of `held`.
-    before = _fitted(rows, sp.csr_matrix(told), **how)
-    fold = before.held[:50]
+    before, scored = _scored(rows, told, **how)
+    fold = before.folds[0]
     other = told.copy()
     other[fold] = other[fold][:, ::-1]
-    after = _fitted(rows, sp.csr_matrix(other), **how)
-    np.testing.assert_array_equal(after.held[:50], fold)
-    own = before.candidates.shortlist.entries_of(np.arange(50))
-    np.testing.assert_allclose(after.candidates.scores["code"][own], before.candidates.scores["code"][own], atol=1e-4)
-    np.testing.assert_allclose(after.candidates.counts[own], before.candidates.counts[own])
+    after, scored_after = _scored(rows, other, **how)
+    np.testing.assert_array_equal(after.folds[0], fold)  # folds are drawn by a seed, whatever the labels are
+    own = scored.shortlist.entries_of(np.arange(50))
+    np.testing.assert_allclose(scored_after.scores["code"][own], scored.scores["code"][own], atol=1e-4)
+    np.testing.assert_allclose(scored_after.counts[own], scored.counts[own])
     rest = np.setdiff1d(np.arange(250), fold)
     np.testing.assert_allclose(
-        before.candidates.counts[own].reshape(50, 60)[0], told[rest].sum(0) * 250 / 200, rtol=1e-6
+        scored.counts[own].reshape(50, 60)[0], told[rest].sum(0) * 250 / 200, rtol=1e-6
     )  # as many as there would be among all rows, if they were like those that the components have seen
 
 
 def test_the_model_counts_all_rows():
     rows, told = _problem()
-    stack = _fitted(rows, sp.csr_matrix(told)).stack
+    stack = fit_stack(_task(rows, sp.csr_matrix(told)))
     np.testing.assert_array_equal(stack.label_counts, told.sum(0))
     candidates = stack.candidates(rows[:3])
     np.testing.assert_array_equal(candidates.counts, told.sum(0)[candidates.shortlist.columns])
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_both_kinds_of_validation_rows_answer_the_same_questions(trusted):
+    rows, told = _problem()
+    task = _task(rows, sp.csr_matrix(told), neighbours=True)
+    votes = Votes.of(task)
+    own = Trusted(rows[:60], sp.csr_matrix(told[:60]))
+    validation = TrustedRows(task, votes, own) if trusted else HeldOutFolds(task, votes)
+    code, loo_codes = validation.fit_code()
+    stack = Stack(code, validation.label_counts(), task.settings.proposed, neighbours=votes.neighbours)
+    stack.rankers = validation.fit_rankers(stack, loo_codes)
+    scored = validation.score(stack)
+    assert list(scored.scores) == list(stack.candidates(rows[:5]).scores) == ["code", "neighbours", "rankers"]
+    assert len(scored.shortlist) == validation.labels.shape[0] == len(validation.teaches)
+
+
+def test_few_rows_have_the_code_alone_which_is_calibrated_out_of_sample():
+    rows, told = _problem(60, 10)
+    task = _task(rows, sp.csr_matrix(told))
+    stack = fit_stack(task)
+    assert (stack.stacker, stack.rankers, task.training.choices["components"]) == (None, None, "code")
+    assert len(task.training.held_out) == 60

@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 TEXTS = [f"{a} {b}" for a in ("red", "green", "blue") for b in ("apple", "car", "wine")] * 12
 LABELS = [text.split() for text in TEXTS]
 MODELS = {
-    "default": RankAE(network=1, word_size=8, epochs=2, choose=False, ridge=1.0, ngrams=(1, 1)),
+    "default": RankAE(network=1, word_size=8, epochs=2, ridge=1.0, ngrams=(1, 1)),
     "paper": RankAE("paper", word_size=8, code_size=8, epochs=2),
 }
 

@@ -89,7 +89,7 @@ def evaluate(
     if per_label is not None:
         write_per_label(per_label, result)
     if report is not None:
-        write_evaluation(report, result, found, places)
+        write_evaluation(report, result, found, at)
     if json:
         typer.echo(json_module.dumps(found))
         return

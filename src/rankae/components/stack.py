@@ -37,7 +37,7 @@ COMPONENTS: dict[str, Any] = {
 
 @dataclass
 class ScoredShortlist:
-    """A shortlist and every component's scores of its entries; `proposals` keeps which component named which label.
+    """A shortlist and every component's scores of its entries.
 
     counts : of each entry, how many training rows carry the label, as far as those know who gave the scores.
     closest : of each entry, the cosine of the nearest training row that carries the label; 0 if nobody looked.
@@ -49,7 +49,6 @@ class ScoredShortlist:
     counts: np.ndarray
     closest: np.ndarray
     nearest: np.ndarray
-    proposals: dict[str, np.ndarray] = field(default_factory=dict)
 
     def evidence(self) -> np.ndarray:
         """What the stacker reads."""
@@ -60,24 +59,10 @@ class ScoredShortlist:
         """The rows of several, one after the other."""
         first = found[0]
         scores = {name: np.concatenate([o.scores[name] for o in found]) for name in first.scores}
-        proposals = {name: np.concatenate([o.proposals[name] for o in found]) for name in first.proposals}
         counts, closest, nearest = (
             np.concatenate([getattr(o, name) for o in found]) for name in ("counts", "closest", "nearest")
         )
-        return cls(Shortlist.stacked([o.shortlist for o in found]), scores, counts, closest, nearest, proposals)
-
-    def of(self, components: list[str], labels: int) -> ScoredShortlist:
-        """What would be known with these components alone."""
-        proposers = [name for name in components if name in self.proposals]
-        shortlist = Shortlist.union([self.proposals[name] for name in proposers])
-
-        def of_those(values: np.ndarray) -> np.ndarray:
-            return shortlist.values_of(self.shortlist.matrix(values, labels))
-
-        looked = np.float32("neighbours" in components)
-        scores = {name: of_those(self.scores[name]) for name in components}
-        closest, nearest = looked * of_those(self.closest), looked * self.nearest
-        return ScoredShortlist(shortlist, scores, of_those(self.counts), closest, nearest)
+        return cls(Shortlist.stacked([o.shortlist for o in found]), scores, counts, closest, nearest)
 
 
 def closeness(votes: Predictions | None, shortlist: Shortlist) -> tuple[np.ndarray, np.ndarray]:
@@ -101,17 +86,6 @@ class Stack:
     index: UsearchIndex | None = None  # over the code's labels; without one, all of them are looked at
     _prepared: tuple[Rankers, RankerWeights] | None = field(default=None, init=False, repr=False, compare=False)
 
-    def only(self, names: list[str]) -> Stack:
-        """These components, without a stacker."""
-        return Stack(
-            self.code,
-            self.label_counts,
-            self.proposed,
-            network=self.network if "network" in names else None,
-            neighbours=self.neighbours if "neighbours" in names else None,
-            rankers=self.rankers if "rankers" in names else None,
-        )
-
     def predictions(self, rows: sp.csr_matrix) -> dict[str, Predictions]:
         """The predictions of the components that propose labels."""
         found: dict[str, Predictions] = {"code": self._read_code(rows)}
@@ -123,13 +97,12 @@ class Stack:
 
     def candidates(self, rows: sp.csr_matrix) -> ScoredShortlist:
         predictions = self.predictions(rows)
-        proposals = {name: predicted.propose(self.proposed) for name, predicted in predictions.items()}
-        shortlist = Shortlist.union(list(proposals.values()))
+        shortlist = Shortlist.union([predicted.propose(self.proposed) for predicted in predictions.values()])
         scores = {name: predicted.scores(shortlist) for name, predicted in predictions.items()}
         if self.rankers is not None:
             scores["rankers"] = self._ranker_weights(self.rankers).scores(rows, shortlist)
         near = closeness(predictions.get("neighbours"), shortlist)
-        return ScoredShortlist(shortlist, scores, self.label_counts[shortlist.columns], *near, proposals)
+        return ScoredShortlist(shortlist, scores, self.label_counts[shortlist.columns], *near)
 
     def top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k best labels of each row. Labels beyond the shortlist follow in the order of the code's scores."""

@@ -27,7 +27,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "paper-strict": {"pooling": "mean", "activation": "relu", "scores": "sigmoid"},
     "default": {},
-    "fast": {"effort": "low", "ridge": 1.0, "network": 0, "choose": False},
+    "fast": {"effort": "low", "ridge": 1.0, "network": 0},
 }
 JOINT = ("paper", "paper-strict")  # presets that are one network, trained jointly
 _MOST_BYTES = 2**20

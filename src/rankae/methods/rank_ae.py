@@ -68,7 +68,7 @@ class RankAE(ChosenFeatures):
     loss : of the network. "paper": "ranking" or "bce" ("No loss"); "default": "smooth" or "bce".
     epochs, random_state, threads, device : of training; by default held-out rows choose the epochs.
     effort, ridge, noise_rounds, tuning, tuning_epochs, network, neighbours, most_rows, rankers, ranker_cost,
-        code_support, random_negatives, proposed, objective, choose : of the recipe, see `rankae.recipe.RecipeSettings`.
+        code_support, random_negatives, proposed, objective : of the recipe, see `rankae.recipe.RecipeSettings`.
     margin, balance, reduction, hidden, tied, activation, scores, pooling, direct, shortlist, start, word_deviation,
         given_deviation, word_optimizer, word_rate, learning_rate, decay, batch, warmup, word_dropout, patience : of
         the paper's network, see `rankae.paper.settings.JointSettings`.
@@ -136,7 +136,6 @@ class RankAE(ChosenFeatures):
         random_negatives: int | None = None,
         proposed: int | None = None,
         objective: str | None = None,
-        choose: bool | None = None,
         margin: float | None = None,
         balance: float | None = None,
         reduction: int | None = None,
@@ -197,7 +196,6 @@ class RankAE(ChosenFeatures):
         self.random_negatives = random_negatives
         self.proposed = proposed
         self.objective = objective
-        self.choose = choose
         self.margin = margin
         self.balance = balance
         self.reduction = reduction
@@ -402,9 +400,7 @@ class RankAE(ChosenFeatures):
 
     # Prediction and the model file ------------------------------------------------------------------------------
 
-    def build_index(
-        self, X: Any = None, *, k: int = 40, recall: float = 0.95, threads: Threads | None = 1
-    ) -> dict[str, Any]:
+    def build_index(self, X: Any = None, *, k: int = 40, recall: float = 0.95, threads: int = 1) -> dict[str, Any]:
         """Build an approximate index of labels, which serves very many labels faster than a look at all of them.
 
         Parameters

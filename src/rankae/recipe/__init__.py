@@ -5,7 +5,6 @@ Every automatic choice is recorded as one line in `Training.choices`, and every 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,14 +14,13 @@ import scipy.sparse as sp
 
 from rankae.components.stack import Stack
 from rankae.data.word_embeddings import WordEmbeddings
-from rankae.recipe.evidence import components_to_keep, held_out_predictions, train_stacker
-from rankae.recipe.fitting import fit_components, whole_network
+from rankae.recipe.fitting import fit_stack
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, resolved
 from rankae.recipe.start import chosen_by_leave_one_out
 from rankae.recipe.steps import Steps
 from rankae.recipe.task import Task
-from rankae.recipe.trusted import Trusted, chosen_by_trusted, fit_components_once
+from rankae.recipe.trusted import Trusted, chosen_by_trusted
 
 __all__ = ["RecipeSettings", "Training", "Trusted", "train_recipe"]
 
@@ -54,24 +52,4 @@ def train_recipe(
     settings = resolved(replace(settings, noise_rounds=start.noise_rounds), rows, labels, start.ridge, training)
     training.choices |= start.lines
     task = Task(rows, labels, settings, training, steps, start.embeddings)
-    fitted = fit_components(task) if trusted is None else fit_components_once(task, trusted)
-    right = (labels if trusted is None else trusted.labels)[fitted.held]
-    stack, candidates = fitted.stack, fitted.candidates
-    if candidates is None:
-        training.choices["components"] = "code"
-        training.held_out = fitted.leave_one_out
-        return stack
-    began = time.perf_counter()
-    kept, combined = list(candidates.scores), True
-    if settings.choose:
-        kept, combined = components_to_keep(candidates, right, settings, training)
-    training.choices["components"] = ", ".join(kept)
-    stack = stack.only(kept)
-    candidates = candidates.of(kept, right.shape[1])
-    if combined:
-        stack.stacker = train_stacker(candidates, right, labels, settings, training)
-    training.held_out = held_out_predictions(candidates, right, labels, settings, combined)
-    training.timed("stacker", began)
-    if stack.network is not None:
-        stack.network = whole_network(task, stack.network)
-    return stack
+    return fit_stack(task, trusted)

@@ -41,7 +41,6 @@ class RecipeSettings:
     code_support : the code proposes labels that so many rows carry, and tuning looks at no others.
     proposed : how many labels each component proposes for a row.
     objective : "precision", or "psp" to favour labels that are rare and easily missed.
-    choose : let held-out rows decide which components to keep; otherwise all that are allowed are kept.
     """
 
     effort: Literal["full", "low"] = "full"
@@ -63,7 +62,6 @@ class RecipeSettings:
     code_support: Count | None = None
     proposed: Count | None = None
     objective: Literal["precision", "psp"] = "precision"
-    choose: bool = True
     seed: CountFromZero = 0
     device: str = "cpu"
 

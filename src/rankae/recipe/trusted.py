@@ -2,9 +2,8 @@
 
 The components learn from the training rows alone. The trusted rows, which the components have not seen, take the place
 of the held-out rows: they choose the ridge and the rounds of label correction, the epoch of tuning, the cost of the
-rankers and which components to keep; they correct D, and the stacker is trained on them. So every component is trained
-once, not once more for each fold; only D, which takes a moment, is fitted without each fold of the trusted rows, for
-out-of-fold scores.
+rankers; they correct D, and the stacker is trained on them. So every component is trained once, not once more for each
+fold.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.components.closed_form import ClosedForm
-from rankae.components.neighbours import Neighbours
+from rankae.components.network import NetworkComponent
 from rankae.components.ranker_weights import RankerWeights
 from rankae.components.rankers import Rankers, random_negatives
 from rankae.components.stack import ScoredShortlist, Stack
@@ -29,14 +28,16 @@ from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.sparse_product import sparse_product
 from rankae.numerics.top_k import top_k
 from rankae.paper.closed_form import warm_start
-from rankae.recipe.fitting import Fitted, closed_form, train_network
 from rankae.recipe.label_correction import corrected_labels, robust_decoder
+from rankae.recipe.networks import train_network
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, enough_code, enough_proposed
 from rankae.recipe.start import StartChoice, best_embeddings
+from rankae.recipe.start_codes import closed_form
 from rankae.recipe.steps import State
 from rankae.recipe.task import Task
 from rankae.recipe.trusted_decoder import best_decoder, trusted_folds
+from rankae.recipe.votes import Votes
 
 FEWEST_TRUSTED = 20
 _RIDGES = (1.0, 3.0, 10.0, 30.0)
@@ -130,40 +131,86 @@ def trusted_precision(
     return max(found, key=np.mean)
 
 
-def fit_components_once(task: Task, trusted: Trusted) -> Fitted:
-    """Train the components that the settings name, and score the trusted rows with them."""
-    rows, labels, settings, training = task.rows, task.labels, task.settings, task.training
-    neighbours = voted = None
-    if settings.neighbours:
+class TrustedRows:
+    """Trusted rows in place of held-out ones: components are trained once, on all training rows.
+
+    Only D, which takes a moment, is fitted without each fold of the trusted rows, for out-of-fold scores.
+    """
+
+    def __init__(self, task: Task, votes: Votes | None, trusted: Trusted) -> None:
+        self.task, self.votes, self.trusted = task, votes, trusted
+        self.folds = trusted_folds(len(trusted))
+        places = np.concatenate(self.folds)
+        self.labels = trusted.labels[places]
+        self.teaches = np.ones(len(places), dtype=bool)
+
+    def label_counts(self) -> np.ndarray:
+        return likely_counts(self.task.labels, self.trusted.labels)
+
+    def fit_code(self) -> tuple[ClosedForm, np.ndarray]:
+        made, arrays = self.task.steps.take("code", self._tuned_code)
+        loo_codes = arrays.pop("loo_codes")
+        code = ClosedForm.from_state(made, arrays)
         began = time.perf_counter()
-        neighbours = Neighbours.of(rows, labels, most_rows=settings.most_rows)
-        voted = neighbours.predict(rows, leave_one_out=True).propose(settings.proposed)
-        training.timed("neighbours", began)
-    code, loo_codes = _fit_code(task, trusted)
-    began = time.perf_counter()
-    folds = trusted_folds(len(trusted))
-    decoded = best_decoder(code, sparse_product(trusted.rows, code.word_table), trusted.labels, folds)
-    code = decoded.component
-    training.timed("decoder", began)
-    stack = Stack(code, likely_counts(labels, trusted.labels), settings.proposed)
-    stack.neighbours = neighbours
-    if settings.network:
+        codes = sparse_product(self.trusted.rows, code.word_table)
+        self.decoded = best_decoder(code, codes, self.trusted.labels, self.folds)
+        self.task.training.timed("decoder", began)
+        return self.decoded.component, loo_codes
+
+    def _tuned_code(self) -> State:
+        settings, trusted = self.task.settings, self.trusted
+        start, (code,) = closed_form(self.task, [])
+        if settings.tuning:
+            began = time.perf_counter()
+            codes = np.vstack([start.loo_codes, sparse_product(trusted.rows, start.word_table)])
+            code = code.tuned(
+                codes,
+                sp.vstack([self.task.labels, trusted.labels], format="csr"),
+                check=np.arange(len(start.loo_codes), len(codes)),
+                epochs=settings.tuning_epochs,
+                seed=settings.seed,
+            )
+            self.task.training.timed("tuning", began)
+        made, arrays = code.state()
+        return made, arrays | {"loo_codes": start.loo_codes}
+
+    def fit_network(self) -> NetworkComponent:
         began = time.perf_counter()
-        stack.network = train_network(task, "network", settings.network, settings.seed)
-        training.timed("network", began)
-    if settings.rankers:
+        network = train_network(self.task, "network", self.task.settings.network, self.task.settings.seed)
+        self.task.training.timed("network", began)
+        return network
+
+    def fit_rankers(self, stack: Stack, loo_codes: np.ndarray) -> Rankers:
         began = time.perf_counter()
-        proposed = code.predict_codes(loo_codes).propose(settings.proposed)
-        negatives = random_negatives(labels, settings.random_negatives, settings.seed)
-        shortlist = Shortlist.union([p for p in (proposed, voted, negatives) if p is not None])
-        listed = stack.candidates(trusted.rows).shortlist
-        stack.rankers = _fit_rankers(task, shortlist, listed, trusted)
-        training.timed("rankers", began)
-    candidates = [
-        replace(stack, code=own).candidates(trusted.rows[fold])
-        for fold, own in zip(folds, decoded.without, strict=True)
-    ]
-    return Fitted(stack, np.concatenate(folds), ScoredShortlist.stacked(candidates))
+        rankers = Rankers.from_state(*self.task.steps.take("rankers", lambda: self._rankers(stack, loo_codes)))
+        self.task.training.timed("rankers", began)
+        return rankers
+
+    def _rankers(self, stack: Stack, loo_codes: np.ndarray) -> State:
+        """Rankers of the cost that orders best what the other components propose for trusted rows."""
+        task, settings = self.task, self.task.settings
+        proposals = [stack.code.predict_codes(loo_codes).propose(settings.proposed)]
+        if self.votes is not None:
+            proposals.append(self.votes.predictions.propose(settings.proposed))
+        proposals.append(random_negatives(task.labels, settings.random_negatives, settings.seed))
+        shortlist = Shortlist.union(proposals)
+        listed = stack.candidates(self.trusted.rows).shortlist
+        costs = _COSTS if settings.ranker_cost is None else (settings.ranker_cost,)
+        tried: dict[float, tuple[float, Rankers]] = {}
+        for cost in costs:
+            rankers = Rankers.train(task.rows, task.labels, shortlist, cost=cost, seed=settings.seed)[0]
+            best = listed.best(RankerWeights.of(rankers).scores(self.trusted.rows, listed), 5)[0]
+            tried[cost] = sum(precisions(best, self.trusted.labels).values()), rankers
+        cost = max(tried, key=lambda c: tried[c][0])
+        if len(tried) > 1:
+            task.training.choices["ranker_cost"] = f"{cost:g} (best on {len(self.trusted)} trusted rows)"
+        return tried[cost][1].state()
+
+    def score(self, stack: Stack) -> ScoredShortlist:
+        pairs = zip(self.folds, self.decoded.without, strict=True)
+        return ScoredShortlist.stacked(
+            [replace(stack, code=code).candidates(self.trusted.rows[fold]) for fold, code in pairs]
+        )
 
 
 def likely_counts(labels: sp.csr_matrix, trusted: sp.csr_matrix) -> np.ndarray:
@@ -186,47 +233,3 @@ def likely_counts(labels: sp.csr_matrix, trusted: sp.csr_matrix) -> np.ndarray:
     doubt_of_clean = (mapped * (1 - mapped) + 1 / m) / m
     share = doubt_of_clean / (doubt_of_noisy + doubt_of_clean)
     return (n * (share * mapped + (1 - share) * clean)).astype(np.float32)
-
-
-def _fit_code(task: Task, trusted: Trusted) -> tuple[ClosedForm, np.ndarray]:
-    """The code component and the leave-one-out codes of the training rows."""
-    settings = task.settings
-
-    def fit() -> State:
-        start, (component,) = closed_form(task, [])
-        if settings.tuning:
-            began = time.perf_counter()
-            codes = np.vstack([start.loo_codes, sparse_product(trusted.rows, start.word_table)])
-            component = component.tuned(
-                codes,
-                sp.vstack([task.labels, trusted.labels], format="csr"),
-                check=np.arange(len(start.loo_codes), len(codes)),
-                epochs=settings.tuning_epochs,
-                seed=settings.seed,
-            )
-            task.training.timed("tuning", began)
-        made, arrays = component.state()
-        return made, arrays | {"loo_codes": start.loo_codes}
-
-    made, arrays = task.steps.take("code", fit)
-    loo_codes = arrays.pop("loo_codes")
-    return ClosedForm.from_state(made, arrays), loo_codes
-
-
-def _fit_rankers(task: Task, shortlist: Shortlist, listed: Shortlist, trusted: Trusted) -> Rankers:
-    """Rankers of the cost that orders best what the other components propose for trusted rows, `listed`."""
-    settings = task.settings
-
-    def fit() -> State:
-        costs = _COSTS if settings.ranker_cost is None else (settings.ranker_cost,)
-        tried: dict[float, tuple[float, Rankers]] = {}
-        for cost in costs:
-            rankers = Rankers.train(task.rows, task.labels, shortlist, cost=cost, seed=settings.seed)[0]
-            best = listed.best(RankerWeights.of(rankers).scores(trusted.rows, listed), 5)[0]
-            tried[cost] = sum(precisions(best, trusted.labels).values()), rankers
-        cost = max(tried, key=lambda c: tried[c][0])
-        if len(tried) > 1:
-            task.training.choices["ranker_cost"] = f"{cost:g} (best on {len(trusted)} trusted rows)"
-        return tried[cost][1].state()
-
-    return Rankers.from_state(*task.steps.take("rankers", fit))

@@ -1,0 +1,35 @@
+"""The neighbours of the training rows, and their leave-one-out votes."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from rankae.components.neighbours import Neighbours, VotePredictions
+from rankae.recipe.task import Task
+
+
+@dataclass(frozen=True)
+class Votes:
+    """Neighbours; the training rows nearest to each training row and their cosines; and how they vote."""
+
+    neighbours: Neighbours
+    nearest: np.ndarray
+    cosine: np.ndarray
+    predictions: VotePredictions
+
+    @classmethod
+    def of(cls, task: Task) -> Self:
+        began = time.perf_counter()
+        neighbours = Neighbours.of(task.rows, task.labels, most_rows=task.settings.most_rows)
+        nearest, cosine = neighbours.nearest(task.rows, leave_one_out=True)
+        predictions = neighbours.votes(nearest, cosine)
+        task.training.timed("neighbours", began)
+        return cls(neighbours, nearest, cosine, predictions)
+
+    def proposed_without(self, away: np.ndarray, k: int) -> np.ndarray:
+        """What would be proposed for each row if some training rows, `away` (bool), had no vote."""
+        return self.neighbours.proposed_without(self.nearest, self.cosine, away, k)

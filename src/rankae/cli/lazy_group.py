@@ -15,6 +15,7 @@ COMMANDS = {
     "train": ("rankae.cli.train:train", "Train a model and write it to a folder."),
     "evaluate": ("rankae.cli.evaluate:evaluate", "Measure a model: P@k, nDCG@k, PSP@k and more."),
     "predict": ("rankae.cli.predict:predict", "Predict labels for new rows, as a stream."),
+    "serve": ("rankae.cli.serve:serve", "Serve models over HTTP, with the tagging desk page."),
     "tune": ("rankae.cli.tune:tune", "Search for better settings, then train with them on everything."),
     "threshold": ("rankae.cli.threshold:threshold", "Choose where to cut, and keep it in the model."),
     "explain": ("rankae.cli.explain:explain", "Show which words speak for a row's labels."),

@@ -14,7 +14,7 @@ hold is checked by the method that reads them.
 
 from __future__ import annotations
 
-from rankae.model_file.folder import FORMAT_VERSION, ModelFile, check_place, read_model, write_model
+from rankae.model_file.folder import FORMAT_VERSION, ModelFile, check_place, read_manifest, read_model, write_model
 from rankae.model_file.tensors import pack_csr, unpack_csr
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "ModelFile",
     "check_place",
     "pack_csr",
+    "read_manifest",
     "read_model",
     "unpack_csr",
     "write_model",

@@ -134,6 +134,16 @@ def _read(opened: OpenFolder, method: str | None, verify: bool) -> ModelFile:
     return ModelFile(manifest["method"], settings, arrays, tables, facts)
 
 
+def read_manifest(path: str | Path) -> dict[str, Any]:
+    """model.json of a folder, checked, without the arrays; `sha256` tells one model from every other."""
+    try:
+        with OpenFolder(find_folder(Path(path))) as opened:
+            manifest = _read_manifest(opened)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ModelFileError(f"{path} is not a model folder: it has no {MANIFEST}") from None
+    return manifest | {"sha256": _digest(manifest), "facts": from_json(manifest["facts"])}
+
+
 def check_place(path: str | Path) -> None:
     """Refuse a path that no model can be written to; whoever trains for hours first asks this before.
 

@@ -1,0 +1,66 @@
+"""Decisions as files: training data, and reviewed flags that `rankae audit apply` reads."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from rankae.serve.store import Decision, Store
+
+COLUMNS = ("text", "labels", "rejected", "by", "at", "model", "decision")
+_SEPARATOR = ";"
+
+
+def training_lines(store: Store, format: str, done: bool = True) -> Iterator[bytes]:
+    """The last word on each text: {"text", "labels", "rejected", "by", "at", "model", "decision"}, `train` reads it."""
+    decisions = (one for one in store.latest(done) if "flag" not in one.about)
+    if format == "jsonl":
+        for decision in decisions:
+            yield json.dumps(_record(decision), ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        return
+    yield _csv_line(COLUMNS)
+    for decision in decisions:
+        record = _record(decision)
+        yield _csv_line([_cell(record[name]) for name in COLUMNS])
+
+
+def flag_lines(store: Store, format: str = "jsonl") -> Iterator[bytes]:
+    """Every reviewed flag of an audit with `decision`, "accept" or "reject": the last word on each."""
+    last: dict[tuple[Any, ...], Decision] = {}
+    for decision in store.all():
+        flag = decision.about.get("flag")
+        if isinstance(flag, dict):
+            last[decision.document, flag.get("row"), flag.get("label"), flag.get("kind")] = decision
+    for decision in last.values():
+        if not decision.is_empty:
+            said = {"decision": "reject" if decision.rejected else "accept", "by": decision.by, "at": decision.at}
+            yield json.dumps(decision.about["flag"] | said, ensure_ascii=False).encode() + b"\n"
+
+
+def _record(decision: Decision) -> dict[str, Any]:
+    kept = {key: value for key, value in decision.about.items() if key not in ("upload", "place", "flag", *COLUMNS)}
+    return {
+        "text": decision.text,
+        "labels": decision.labels,
+        "rejected": decision.rejected,
+        "by": decision.by,
+        "at": decision.at,
+        "model": decision.model,
+        "decision": decision.number,
+        **kept,
+    }
+
+
+def _cell(value: Any) -> str:
+    """A cell that no spreadsheet computes: one that begins like a formula gets an apostrophe before it."""
+    text = _SEPARATOR.join(value) if isinstance(value, list) else str(value)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def _csv_line(cells: Any) -> bytes:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue().encode("utf-8", "replace")

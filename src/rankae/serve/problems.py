@@ -1,0 +1,82 @@
+"""What goes wrong in a request, as one JSON object with one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from rankae.errors import RankaeError
+
+BUSY_SECONDS = 1  # what Retry-After says
+
+
+class Problem(BaseModel):
+    """What every answer that is no success holds."""
+
+    detail: str = Field(description="One sentence: what is wrong, and what to do.", examples=["there is no model 'x'"])
+
+
+class Refused(Exception):
+    """A request that gets no answer but this one."""
+
+    def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.headers = status, sentence, headers
+
+
+def busy(sentence: str = "the service is busy; try again in a moment") -> Refused:
+    return Refused(503, sentence, {"Retry-After": str(BUSY_SECONDS)})
+
+
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For a route's description: which problems it can answer with."""
+    words = {
+        400: "The body is not what its type says",
+        401: "No token, or a wrong one",
+        403: "Not allowed",
+        404: "There is no such thing here",
+        409: "The service was started without a desk",
+        413: "Too large",
+        415: "A type of content that is not read here",
+        422: "A value that is out of place",
+        503: "Busy; see Retry-After",
+        504: "It took too long",
+    }
+    return {status: {"model": Problem, "description": words[status]} for status in statuses}
+
+
+ALWAYS = responses(400, 401, 403, 413, 415, 422, 503, 504)
+
+
+def install(app: FastAPI) -> None:
+    """Every way in which a request fails, answered in one form; nothing of the request is repeated."""
+
+    @app.exception_handler(Refused)
+    async def refused(request: Request, error: Refused) -> JSONResponse:
+        return JSONResponse({"detail": error.sentence}, error.status, error.headers)
+
+    @app.exception_handler(RankaeError)
+    async def mistake(request: Request, error: RankaeError) -> JSONResponse:
+        return JSONResponse({"detail": _shown(str(error))}, 422)
+
+    @app.exception_handler(RequestValidationError)
+    async def out_of_place(request: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            return JSONResponse({"detail": "the body is not valid JSON"}, 400)
+        place = ".".join(_shown(str(step)) for step in first["loc"] if step not in ("body", "query", "path"))
+        return JSONResponse({"detail": f"{place or 'the body'}: {first['msg']}"}, 422)
+
+    @app.exception_handler(HTTPException)
+    async def http(request: Request, error: HTTPException) -> JSONResponse:
+        return JSONResponse({"detail": str(error.detail)}, error.status_code, error.headers)
+
+
+def _shown(words: str) -> str:
+    """Fit for UTF-8 and of bearable length."""
+    return words[:1000].encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,74 @@
+"""`GET /v1/models`, a model's card, and type-ahead over its labels."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel, Field
+
+from rankae.serve.models import Served
+from rankae.serve.problems import ALWAYS, responses
+from rankae.serve.service import Service, service_of
+
+router = APIRouter(tags=["models"])
+
+
+class ModelInfo(BaseModel):
+    name: str
+    method: str
+    labels: int
+    fingerprint: str = Field(description="Tells one model from another; decisions are kept with it.")
+    loaded: str
+    calibrated: bool
+    cut: str | None = Field(description="What the stored cut aims at; null for the threshold of training.")
+
+
+class Models(BaseModel):
+    models: list[ModelInfo]
+    desk: bool = Field(description="Whether decisions are kept.")
+    version: str
+
+
+class LabelFound(BaseModel):
+    label: str
+    rows: int = Field(description="On how many training rows the label stood.")
+
+
+class LabelsFound(BaseModel):
+    labels: list[LabelFound]
+
+
+def info(model: Served) -> dict[str, Any]:
+    cuts = model.ranker.cuts_
+    return {
+        "name": model.name,
+        "method": model.ranker.method,
+        "labels": len(model.names),
+        "fingerprint": model.fingerprint,
+        "loaded": model.loaded,
+        "calibrated": model.calibrated,
+        "cut": None if cuts is None else cuts.aim,
+    }
+
+
+@router.get("/v1/models", response_model=Models, responses=ALWAYS)
+async def models(service: Annotated[Service, Depends(service_of)]) -> Any:
+    """The models that are served."""
+    from rankae import __version__
+
+    found = [info(model) for model in service.shelf]
+    return {"models": found, "desk": service.store is not None, "version": __version__}
+
+
+@router.get("/v1/models/{model}/labels", response_model=LabelsFound, responses=ALWAYS | responses(404))
+async def labels(
+    model: str,
+    service: Annotated[Service, Depends(service_of)],
+    q: Annotated[str, Query(max_length=200, description="What was typed; case and accents do not matter.")] = "",
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+) -> Any:
+    """Type-ahead: labels that begin with, hold a word that begins with, or hold what was typed."""
+    served = service.shelf[model]
+    counts = served.ranker.label_counts_
+    return {"labels": [{"label": served.names[i], "rows": int(counts[i])} for i in served.search.find(q, limit)]}

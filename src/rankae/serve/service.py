@@ -1,0 +1,33 @@
+"""What every route works with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from rankae.serve.models import Shelf
+from rankae.serve.problems import Refused
+from rankae.serve.settings import ServiceSettings
+from rankae.serve.store import Store
+from rankae.serve.work import WorkQueue
+
+
+@dataclass
+class Service:
+    """What routes work with; kept as `app.state.service`."""
+
+    settings: ServiceSettings
+    shelf: Shelf
+    work: WorkQueue
+    store: Store | None
+
+    @property
+    def desk(self) -> Store:
+        if self.store is None:
+            raise Refused(409, "decisions are not kept: start the service with --desk FOLDER")
+        return self.store
+
+
+def service_of(request: Request) -> Service:
+    return request.app.state.service

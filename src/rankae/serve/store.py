@@ -1,0 +1,285 @@
+"""Decisions in SQLite: nothing is overwritten, and what was acknowledged is on the disk.
+
+A decision is one person's whole verdict on one text: what was shown, accepted, rejected and added. Somebody who changes
+their mind writes another one. The latest of all is what `latest` gives; where people disagree, `conflicts` says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import sqlite3
+import uuid
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rankae.errors import RankaeError
+
+FILE = "decisions.sqlite"
+_VERSION = 1
+_TABLES = """
+CREATE TABLE IF NOT EXISTS texts (hash TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS decisions (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    uid TEXT NOT NULL UNIQUE,
+    at TEXT NOT NULL,
+    by TEXT NOT NULL,
+    model TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    document TEXT NOT NULL REFERENCES texts (hash),
+    shown TEXT NOT NULL,
+    accepted TEXT NOT NULL,
+    rejected TEXT NOT NULL,
+    added TEXT NOT NULL,
+    done INTEGER NOT NULL,
+    about TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS decisions_of_document ON decisions (document, number);
+CREATE TABLE IF NOT EXISTS uploads (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    at TEXT NOT NULL,
+    by TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    rows INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS upload_rows (
+    upload INTEGER NOT NULL REFERENCES uploads (number) ON DELETE CASCADE,
+    place INTEGER NOT NULL,
+    document TEXT NOT NULL REFERENCES texts (hash),
+    about TEXT NOT NULL,
+    PRIMARY KEY (upload, place)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS uploads_of_document ON upload_rows (document);
+"""
+_FIELDS = (
+    "number, uid, at, by, model, fingerprint, document, shown, accepted, rejected, added, done, about, "
+    "(SELECT text FROM texts WHERE hash = document) AS text"
+)
+_LISTS = ("shown", "accepted", "rejected", "added")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One person's verdict on one text.
+
+    shown : what the person saw: label, probability and score of each tag.
+    done : whether the person has finished with the text; half a verdict is kept, but not learnt from.
+    about : what belongs to it: the upload's columns, the flag of an audit.
+    """
+
+    text: str
+    accepted: list[str] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    by: str = ""
+    model: str = ""
+    fingerprint: str = ""
+    shown: list[Any] = field(default_factory=list)
+    done: bool = True
+    about: dict[str, Any] = field(default_factory=dict)
+    at: str = ""
+    uid: str = ""
+    number: int = 0
+
+    @property
+    def document(self) -> str:
+        return document_hash(self.text)
+
+    @property
+    def labels(self) -> list[str]:
+        """What the person says that the text's labels are."""
+        return list(dict.fromkeys([*self.accepted, *self.added]))
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing was said: everything was undone."""
+        return not (self.accepted or self.rejected or self.added)
+
+
+def document_hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Store:
+    """The desk folder's database. Methods block; `later` runs one on the store's own thread."""
+
+    def __init__(self, folder: Path, create: bool = True) -> None:
+        self.path = folder / FILE
+        if not create and not self.path.is_file():
+            raise RankaeError(f"{folder} is not a desk folder: it has no {FILE}")
+        folder.mkdir(parents=True, exist_ok=True)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="rankae-desk")
+        try:
+            self._thread.submit(self._open).result()
+        except sqlite3.Error as error:
+            raise RankaeError(f"{self.path} cannot be used: {error}") from None
+
+    def _open(self) -> None:
+        self._base = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        self._base.row_factory = sqlite3.Row
+        self._base.execute("PRAGMA journal_mode = WAL")
+        self._base.execute("PRAGMA synchronous = FULL")  # an acknowledged decision survives a power cut as well
+        self._base.execute("PRAGMA foreign_keys = ON")
+        version = self._base.execute("PRAGMA user_version").fetchone()[0]
+        if version > _VERSION:
+            raise sqlite3.DatabaseError("a newer rankae wrote it")
+        with _transaction(self._base):
+            for statement in _TABLES.split(";"):
+                if statement.strip():
+                    self._base.execute(statement)
+            self._base.execute(f"PRAGMA user_version = {_VERSION}")
+
+    def close(self) -> None:
+        self._thread.submit(self._base.close).result()
+        self._thread.shutdown()
+
+    async def later(self, method: Any, *arguments: Any) -> Any:
+        """method(*arguments) on the store's thread; the answer comes when it is on the disk."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: method(*arguments))
+
+    # Decisions --------------------------------------------------------------------------------------------------
+
+    def add(self, decisions: Sequence[Decision]) -> list[int]:
+        """Keep decisions; gives their numbers. Those whose uid is known already are passed over, with number 0."""
+        with _transaction(self._base):
+            return [self._add(decision) for decision in decisions]
+
+    def _add(self, decision: Decision) -> int:
+        document = self._keep_text(decision.text)
+        lists = [json.dumps(getattr(decision, name), ensure_ascii=False) for name in _LISTS]
+        cursor = self._base.execute(
+            "INSERT OR IGNORE INTO decisions (uid, at, by, model, fingerprint, document, shown, accepted, rejected, "
+            "added, done, about) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                decision.uid or uuid.uuid4().hex,
+                decision.at or now(),
+                decision.by,
+                decision.model,
+                decision.fingerprint,
+                document,
+                *lists,
+                int(decision.done),
+                json.dumps(decision.about, ensure_ascii=False),
+            ),
+        )
+        return int(cursor.lastrowid or 0) if cursor.rowcount else 0
+
+    def _keep_text(self, text: str) -> str:
+        document = document_hash(text)
+        self._base.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (document, text))
+        return document
+
+    def all(self) -> Iterator[Decision]:
+        """Every decision ever made, in the order in which they were made."""
+        for row in self._base.execute(f"SELECT {_FIELDS} FROM decisions ORDER BY at, number"):
+            yield _decision(row)
+
+    def of_document(self, text: str) -> list[Decision]:
+        """Decisions on one text, the latest last."""
+        found = self._base.execute(
+            f"SELECT {_FIELDS} FROM decisions WHERE document = ? ORDER BY at, number", (document_hash(text),)
+        )
+        return [_decision(row) for row in found]
+
+    def latest(self, done: bool = True) -> Iterator[Decision]:
+        """The last word on each text, by whoever had it; with `done`, only of texts that somebody has finished."""
+        for own in self.by_document():
+            finished = [decision for decision in own if (decision.done or not done)]
+            if finished and not finished[-1].is_empty:
+                yield finished[-1]
+
+    def by_document(self) -> Iterator[list[Decision]]:
+        """All decisions on each text in order, text by text."""
+        own: list[Decision] = []
+        found = self._base.execute(f"SELECT {_FIELDS} FROM decisions ORDER BY document, at, number")
+        for decision in map(_decision, found):
+            if own and own[0].document != decision.document:
+                yield own
+                own = []
+            own.append(decision)
+        if own:
+            yield own
+
+    def conflicts(self) -> Iterator[list[Decision]]:
+        """Texts on which people disagree: the last word of each person, the latest last."""
+        for own in self.by_document():
+            last = {decision.by: decision for decision in own if decision.done and not decision.is_empty}
+            verdicts = sorted(last.values(), key=lambda decision: (decision.at, decision.number))
+            if len({(frozenset(v.labels), frozenset(v.rejected)) for v in verdicts}) > 1:
+                yield verdicts
+
+    # Uploads ----------------------------------------------------------------------------------------------------
+
+    def upload(self, name: str, by: str, kind: str, rows: Iterator[tuple[str, dict[str, Any]]]) -> int:
+        """Keep a file's texts, each with what else its line says; gives the upload's number."""
+        with _transaction(self._base):
+            cursor = self._base.execute("INSERT INTO uploads VALUES (NULL, ?, ?, ?, ?, 0)", (name, now(), by, kind))
+            number, count = cursor.lastrowid, 0
+            for text, about in rows:
+                line = number, count, self._keep_text(text), json.dumps(about, ensure_ascii=False)
+                self._base.execute("INSERT INTO upload_rows VALUES (?, ?, ?, ?)", line)
+                count += 1
+            self._base.execute("UPDATE uploads SET rows = ? WHERE number = ?", (count, number))
+        return int(number or 0)
+
+    def uploads(self) -> list[dict[str, Any]]:
+        """Every upload with how many of its texts are finished."""
+        found = self._base.execute(
+            "SELECT u.number, u.name, u.at, u.by, u.kind, u.rows, (SELECT COUNT(*) FROM upload_rows r WHERE "
+            "r.upload = u.number AND EXISTS (SELECT 1 FROM decisions d WHERE d.document = r.document AND d.done AND "
+            "(u.kind = 'texts' OR json_extract(d.about, '$.upload') = u.number AND "
+            "json_extract(d.about, '$.place') = r.place))) AS done FROM uploads u ORDER BY u.number DESC"
+        )
+        return [dict(row) for row in found]
+
+    def row(self, upload: int, place: int) -> dict[str, Any] | None:
+        found = self._base.execute(
+            "SELECT r.place, r.about, t.text, u.rows, u.kind FROM upload_rows r JOIN texts t ON t.hash = r.document "
+            "JOIN uploads u ON u.number = r.upload WHERE r.upload = ? AND r.place = ?",
+            (upload, place),
+        ).fetchone()
+        return None if found is None else dict(found) | {"about": json.loads(found["about"])}
+
+    def next_open(self, upload: int, after: int) -> int | None:
+        """The first place after this one, then from the start, whose text nobody has finished."""
+        found = self._base.execute(
+            "SELECT r.place FROM upload_rows r JOIN uploads u ON u.number = r.upload WHERE r.upload = ? AND NOT EXISTS "
+            "(SELECT 1 FROM decisions d WHERE d.document = r.document AND d.done AND (u.kind = 'texts' OR "
+            "json_extract(d.about, '$.upload') = u.number AND json_extract(d.about, '$.place') = r.place)) "
+            "ORDER BY r.place <= ?, r.place LIMIT 1",
+            (upload, after),
+        ).fetchone()
+        return None if found is None else found["place"]
+
+    def drop_upload(self, upload: int) -> bool:
+        """Forget an upload; decisions on its texts stay."""
+        return self._base.execute("DELETE FROM uploads WHERE number = ?", (upload,)).rowcount > 0
+
+
+class _transaction:  # noqa: N801
+    """Several statements that reach the disk together or not at all."""
+
+    def __init__(self, base: sqlite3.Connection) -> None:
+        self.base = base
+
+    def __enter__(self) -> None:
+        self.base.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self.base.execute("COMMIT" if kind is None else "ROLLBACK")
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _decision(row: sqlite3.Row) -> Decision:
+    lists = {name: json.loads(row[name]) for name in _LISTS}
+    plain = {name: row[name] for name in ("text", "by", "model", "fingerprint", "at", "uid", "number")}
+    return Decision(**plain, **lists, done=bool(row["done"]), about=json.loads(row["about"]))

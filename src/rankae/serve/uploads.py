@@ -1,0 +1,74 @@
+"""Files that people hand to the desk: texts to tag, or the flags of `rankae audit` to review."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rankae.data import iter_batches
+from rankae.errors import RankaeError
+from rankae.serve.problems import Refused
+
+_ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".json", ".ndjson")
+_MOST_ROWS = 200_000
+_MOST_CHARACTERS = 1_000_000
+FLAG = ("kind", "label", "probability")  # fields of every line of an audit
+
+
+def read_upload(name: str, content: bytes) -> tuple[str, Iterator[tuple[str, dict[str, Any]]]]:
+    """The upload's kind, "texts" or "flags", and its rows: each a text and what else its line says."""
+    ending = Path(name).suffix.lower()
+    if ending not in _ENDINGS:
+        raise Refused(415, f"files are read by their ending, which must be one of {', '.join(_ENDINGS)}")
+    rows = _flags(content) if ending in (".jsonl", ".json", ".ndjson") else None
+    kind = "texts" if rows is None else "flags"
+    rows = _texts(ending, content) if rows is None else rows
+    if not rows:
+        raise Refused(422, "the file holds no rows")
+    return kind, iter(rows)
+
+
+def _texts(ending: str, content: bytes) -> list[tuple[str, dict[str, Any]]]:
+    with tempfile.TemporaryDirectory(prefix="rankae-upload-") as folder:
+        path = Path(folder) / f"upload{ending}"
+        path.write_bytes(content)
+        found: list[tuple[str, dict[str, Any]]] = []
+        try:
+            for batch in iter_batches(path, format="lines" if ending == ".txt" else None):
+                if batch.texts is None:
+                    raise Refused(422, "the file holds features, not texts")
+                for i, text in enumerate(batch.texts):
+                    found.append((_checked(text, len(found)), {key: cells[i] for key, cells in batch.carried.items()}))
+        except RankaeError as error:
+            raise Refused(422, str(error).replace(str(path), "the file")) from None
+    return found
+
+
+def _flags(content: bytes) -> list[tuple[str, dict[str, Any]]] | None:
+    """Rows of an audit, or None if the lines are none."""
+    found = []
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            flag = json.loads(line)
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(flag, dict) or not all(name in flag for name in FLAG):
+            return None
+        text = flag.pop("text", None)
+        if not isinstance(text, str):
+            raise Refused(422, f"line {number}: the flag holds no text; give `rankae audit` the texts")
+        found.append((_checked(text, number), flag))
+    return found
+
+
+def _checked(text: str, row: int) -> str:
+    if len(text) > _MOST_CHARACTERS:
+        raise Refused(413, f"row {row}: the text is longer than {_MOST_CHARACTERS:,} characters")
+    if row > _MOST_ROWS:
+        raise Refused(413, f"the file holds more than {_MOST_ROWS:,} rows; split it")
+    return text

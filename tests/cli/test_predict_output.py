@@ -12,8 +12,8 @@ import threading
 
 import pytest
 
-from rankae.cli.answers import disarmed
 from rankae.methods import create, load
+from rankae.report.answers import disarmed
 
 ARTICLES = 'id,title,body,tags\n007,Äpfel,red green,fruit\nx-2,"=1+1",white red,drink\n'
 

@@ -113,3 +113,12 @@ def test_a_mistake_in_a_file_is_found_before_anything_is_answered(client):
     assert answer.status_code == 422
     assert "line 2" in answer.json()["detail"]
     assert "/tmp" not in answer.json()["detail"]
+
+
+def test_an_aim_chooses_the_cut(client):
+    sure, many = (
+        client.post(PATH, json={"texts": TEXT, "k": 4, "aim": aim}).json()["results"][0]
+        for aim in ("precision=0.95", "recall=0.95")
+    )
+    assert len(sure) <= len(many)
+    assert client.post(PATH, json={"texts": TEXT, "aim": "luck"}).status_code == 422

@@ -25,8 +25,8 @@ from rankae.errors import RankaeError
 
 if TYPE_CHECKING:
     from rankae.base.ranker import LabelRanker
-    from rankae.cli.answers import Answer, Writer
     from rankae.data import Dataset
+    from rankae.report.answers import Answer, Writer
 
 _MOST_BY_CUT = 50  # labels of a row that a cut is applied to
 _ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".json": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx"}
@@ -73,10 +73,10 @@ def predict(
     """
     kind = _kind(out, csv)
     use_threads(threads)
-    from rankae.cli.answers import CsvLines, JsonLines, Table, Workbook, check_kept
     from rankae.data import iter_batches
     from rankae.methods import load
     from rankae.progress import bar
+    from rankae.report.answers import CsvLines, JsonLines, Table, Workbook, check_kept
 
     options = given(text_column=text_column, delimiter=delimiter, id_column=id_column, keep=keep)
     check_kept(options["keep"].split(",") if keep else [])
@@ -123,13 +123,13 @@ class Cut:
 
 
 def _answer(ranker: LabelRanker, rows: Dataset, k: int, cut: Cut) -> Answer:
-    from rankae.cli.answers import Answer
+    from rankae.report.answers import Answer, carried_of
 
     columns, scores = ranker.top_columns(rows.with_features(ranker.n_features_in_).rows, k)
     calibration = ranker.calibration_
     recorded = None if calibration is None else ranker.probabilities(columns, scores)
     shown = calibration.true(recorded) if cut.true and calibration is not None and recorded is not None else recorded
-    answer = Answer(columns, scores, shown, _carried(rows))
+    answer = Answer(columns, scores, shown, carried_of(rows))
     if cut.stored:
         keep = ranker.selected(columns, scores, recorded)
     elif cut.threshold is not None and shown is not None:
@@ -138,14 +138,6 @@ def _answer(ranker: LabelRanker, rows: Dataset, k: int, cut: Cut) -> Answer:
         return answer
     keep[:, : cut.least] = True
     return answer.cut(keep & (columns >= 0))
-
-
-def _carried(rows: Dataset) -> dict[str, list[object]]:
-    """The id under the name "id", whatever its column is called, and what was kept."""
-    if rows.reading is None:
-        return {}
-    found = {} if rows.ids is None else {"id": rows.ids}
-    return found | {name: rows.carried[name] for name in rows.reading.keep if name != rows.reading.id_column}
 
 
 def _kind(out: Path | None, csv: bool) -> str:

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from rankae.base.choose_cuts import Aim, choose_cuts
+from rankae.base.cuts import Cuts
 from rankae.base.ranker import LabelRanker
 from rankae.errors import ModelFileError, RankaeError
 from rankae.methods import load
@@ -26,6 +28,7 @@ from rankae.serve.problems import Refused
 
 log = logging.getLogger("rankae.serve")
 _WARM_UP = ["a few words to begin with", "and some more of them, so that several rows are read at a time"]
+_MOST_CUTS = 100
 _NAME = re.compile(r"[^\x00-\x1f/\\]{1,200}")
 
 
@@ -62,6 +65,7 @@ class Served:
     facts: dict[str, Any]
     version: tuple[int, ...]
     loaded: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    _cuts: dict[str, Cuts] = field(default_factory=dict, repr=False)
 
     @classmethod
     def read(cls, name: str, folder: str) -> Served:
@@ -97,12 +101,28 @@ class Served:
     def search(self) -> LabelSearch:
         return LabelSearch(self.names, self.ranker.label_counts_)
 
-    def top(self, texts: Sequence[str], k: int) -> Ranked:
-        """The k best labels of each text."""
+    def top(self, texts: Sequence[str], k: int, aim: str | None = None) -> Ranked:
+        """The k best labels of each text; with an `aim`, its cut says which pass."""
         columns, scores = self.ranker.top_columns(list(texts), min(k, len(self.names)))
         probabilities = self.ranker.probabilities(columns, scores) if self.calibrated else None
-        passed = self.ranker.selected(columns, scores, probabilities)
+        if aim is None or probabilities is None:
+            passed = self.ranker.selected(columns, scores, probabilities)
+        else:
+            passed = self.cuts(aim).selected(columns, probabilities)
         return Ranked(columns, scores, probabilities, np.asarray(passed) & (columns >= 0))
+
+    def cuts(self, aim: str) -> Cuts:
+        """The cut that serves an aim on the held-out rows that the model keeps; found once."""
+        if aim not in self._cuts:
+            held_out = self.ranker.held_out_
+            if held_out is None:
+                raise RankaeError(f"{self.name} keeps no held-out rows to choose a cut on; train it again")
+            wanted = Aim.parse(aim)
+            likely = self.ranker.probabilities(held_out.columns, held_out.scores)
+            if len(self._cuts) >= _MOST_CUTS:
+                self._cuts.clear()
+            self._cuts[aim] = choose_cuts(held_out, likely, wanted)
+        return self._cuts[aim]
 
     @property
     def calibrated(self) -> bool:

@@ -24,11 +24,13 @@ class Asked:
 
     threshold : the least probability; None for all of the k best.
     cut : keep what the model would give by itself: by its stored cut, or by the threshold of its training.
+    aim : keep what passes the cut that serves this aim, such as "f1" or "precision=0.9", on the model's held-out rows.
     """
 
     k: int = 5
     threshold: float | None = None
     cut: bool = False
+    aim: str | None = None
     exclude: frozenset[str] = frozenset()
 
 
@@ -39,15 +41,17 @@ async def suggestions(
     work: WorkQueue, model: Served, texts: Sequence[str], asked: Asked, patient: bool = False
 ) -> list[Found]:
     """The labels of each text, best first."""
-    if asked.threshold is not None and not model.calibrated:
-        raise Refused(422, f"{model.name} was not calibrated, so it takes no threshold; train it with --calibrate")
+    if (asked.threshold is not None or asked.aim is not None) and not model.calibrated:
+        raise Refused(
+            422, f"{model.name} was not calibrated, so it takes no threshold or aim; train it with --calibrate"
+        )
     k = min(asked.k + len(asked.exclude), len(model.names))
 
     def run(items: Sequence[str]) -> list[tuple]:
-        ranked = model.top(items, k)
+        ranked = model.top(items, k, asked.aim)
         return [ranked.row(i) for i in range(len(items))]
 
-    ranked = await work.do(run, texts, (model.fingerprint, k), patient)
+    ranked = await work.do(run, texts, (model.fingerprint, k, asked.aim), patient)
     figures.TEXTS.labels(model.name).inc(len(texts))
     return [_entries(model, row, asked) for row in ranked]
 
@@ -55,7 +59,7 @@ async def suggestions(
 def _entries(model: Served, row: tuple, asked: Asked) -> Found:
     found: Found = []
     for column, score, probability, passes in zip(*row, strict=True):
-        if column < 0 or (asked.cut and not passes) or model.names[column] in asked.exclude:
+        if column < 0 or ((asked.cut or asked.aim) and not passes) or model.names[column] in asked.exclude:
             continue
         if asked.threshold is not None and probability < asked.threshold:
             continue

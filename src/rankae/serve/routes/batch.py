@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from functools import partial
+from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from rankae.data import Dataset, iter_batches
 from rankae.errors import RankaeError
+from rankae.report.answers import Answer, CsvLines, JsonLines, Table, Writer, carried_of, check_kept
 from rankae.serve import figures
 from rankae.serve.models import Served
 from rankae.serve.problems import ALWAYS, Refused, responses
@@ -44,9 +46,10 @@ async def batch(
     model: str,
     request: Request,
     service: Annotated[Service, Depends(service_of)],
-    k: Annotated[int, Query(ge=1, le=MOST_LABELS)] = 5,
+    k: Annotated[int | None, Query(ge=1, le=MOST_LABELS, description="By default 5, or what passes the cut.")] = None,
     format: Annotated[Literal["jsonl", "csv"], Query(description="Of the answer.")] = "jsonl",
-    cut: Annotated[bool, Query(description="Keep only what passes the model's own cut.")] = False,
+    all: Annotated[bool, Query(description="Also labels below the model's stored cut.")] = False,
+    keep: Annotated[str | None, Query(max_length=1000, description="Columns to pass through: id,title.")] = None,
 ) -> Response:
     """Predictions for a CSV, JSONL or text file, line by line in the order of the rows, as `rankae predict` gives them.
 
@@ -56,18 +59,22 @@ async def batch(
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in _ENDINGS:
         raise Refused(415, f"the body's content type must be one of {', '.join(_ENDINGS)}")
+    check_kept(keep.split(",") if keep else [])
     folder = tempfile.TemporaryDirectory(prefix="rankae-batch-")
     try:
         path = Path(folder.name) / f"batch{_ENDINGS[kind]}"
         await _keep(request, path, service)
-        await asyncio.to_thread(_look_through, served, path)
+        read = partial(_read, served, path, keep)
+        await asyncio.to_thread(_look_through, read)
     except RankaeError as error:
         folder.cleanup()
         raise Refused(422, str(error).replace(str(path), "the file")) from None
     except BaseException:
         folder.cleanup()
         raise
-    lines = _lines(service, served, path, min(k, len(served.names)), format, cut, folder)
+    cut = served.ranker.cuts_ is not None and not all
+    most = min((MOST_LABELS if cut else 5) if k is None else k, len(served.names))
+    lines = _lines(service, served, read, most, format, cut, folder)
     media = "text/csv; charset=utf-8" if format == "csv" else "application/x-ndjson"
     return StreamingResponse(lines, media_type=media)
 
@@ -91,13 +98,14 @@ async def _keep(request: Request, path: Path, service: Service) -> None:
             file.write(piece)
 
 
-def _read(served: Served, path: Path) -> Any:
+def _read(served: Served, path: Path, keep: str | None) -> Iterator[Dataset]:
     format = "lines" if path.suffix == ".txt" else None
-    return iter_batches(path, format=format, batch=_ROWS, reading=served.ranker.reading_)
+    options = {} if keep is None else {"keep": keep}
+    return iter_batches(path, format=format, batch=_ROWS, reading=served.ranker.reading_, **options)
 
 
-def _look_through(served: Served, path: Path) -> None:
-    for rows in _read(served, path):
+def _look_through(read: Callable[[], Iterator[Dataset]]) -> None:
+    for rows in read():
         if rows.texts is None:
             raise Refused(422, "the file holds features, not texts")
 
@@ -105,36 +113,40 @@ def _look_through(served: Served, path: Path) -> None:
 async def _lines(
     service: Service,
     served: Served,
-    path: Path,
+    read: Callable[[], Iterator[Dataset]],
     k: int,
     format: str,
     cut: bool,
     folder: tempfile.TemporaryDirectory[str],
 ) -> AsyncIterator[bytes]:
-    names = [json.dumps(name) for name in served.names]
+    stream = BytesIO()
+    classes = served.ranker.classes_
+    writer: Writer = CsvLines(stream, Table(classes, k)) if format == "csv" else JsonLines(stream, classes)
 
-    def run(items: Sequence[Dataset]) -> list[bytes]:
-        return [_answer(served, names, rows, k, cut) for rows in items]
+    def run(items: Sequence[Dataset]) -> list[Answer]:
+        return [_answer(served, rows, k, cut) for rows in items]
 
     try:
-        batches = iter(await asyncio.to_thread(_read, served, path))
+        batches = await asyncio.to_thread(read)
         while (rows := await asyncio.to_thread(next, batches, None)) is not None:
-            found = await service.work.do(run, [rows], patient=True)
+            writer.write((await service.work.do(run, [rows], patient=True))[0])
             figures.TEXTS.labels(served.name).inc(len(rows))
-            yield found[0]
+            yield _taken(stream)
+        writer.close()
+        yield _taken(stream)
     finally:
         folder.cleanup()
 
 
-def _answer(served: Served, names: list[str], rows: Dataset, k: int, cut: bool) -> bytes:
+def _answer(served: Served, rows: Dataset, k: int, cut: bool) -> Answer:
     ranked = served.top(rows.texts or [], k)
-    lines = []
-    for i in range(len(ranked)):
-        kept = [entry for entry in zip(*ranked.row(i), strict=True) if entry[0] >= 0 and (entry[3] or not cut)]
-        line = {
-            "labels": [served.names[c] for c, _, _, _ in kept],
-            "scores": [float(f"{s:.6g}") for _, s, _, _ in kept],
-            "probabilities": None if ranked.probabilities is None else [float(f"{p:.6g}") for _, _, p, _ in kept],
-        }
-        lines.append(json.dumps({key: cells[i] for key, cells in rows.carried.items()} | line))
-    return "".join(f"{line}\n" for line in lines).encode()
+    answer = Answer(ranked.columns, ranked.scores, ranked.probabilities, carried_of(rows))
+    return answer.cut(ranked.passed) if cut else answer
+
+
+def _taken(stream: BytesIO) -> bytes:
+    """What was written since the last time."""
+    written = stream.getvalue()
+    stream.seek(0)
+    stream.truncate()
+    return written

@@ -31,6 +31,9 @@ class SuggestRequest(BaseModel):
     k: int = Field(5, ge=1, le=MOST_LABELS, strict=True, description="At most so many labels a text.")
     threshold: float | None = Field(None, ge=0, le=1, description="The least probability.")
     cut: bool = Field(False, strict=True, description="Keep only what passes the model's own cut.")
+    aim: str | None = Field(
+        None, max_length=40, description="Keep what passes the cut for f1, count, precision=0.9 or recall=0.8."
+    )
     exclude: list[Label] = Field([], max_length=MOST_LABELS, description="Labels that are not wanted.")
     explain: bool = Field(False, strict=True, description="Say which words speak for each label.")
 
@@ -67,7 +70,7 @@ async def suggest(model: str, body: SuggestRequest, service: Annotated[Service, 
     """The labels of one or many texts."""
     served = service.shelf[model]
     texts = [body.texts] if isinstance(body.texts, str) else body.texts
-    asked = Asked(body.k, body.threshold, body.cut, frozenset(body.exclude))
+    asked = Asked(body.k, body.threshold, body.cut, body.aim, frozenset(body.exclude))
     results = await suggestions(service.work, served, texts, asked)
     answer: dict[str, Any] = {"model": served.name, "fingerprint": served.fingerprint, "results": results}
     if body.explain:

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Protocol, TypeAlias
 
 import numpy as np
 
+from rankae.data.dataset import Dataset
 from rankae.errors import MissingExtra, RankaeError
 
 FIELDS = ("id", "labels", "scores", "probabilities")  # of a line; a column that is kept cannot be called so
@@ -44,6 +45,14 @@ class Answer:
         scores, probabilities = (None if part is None else np.take_along_axis(part, order, axis=1) for part in parts)
         assert scores is not None
         return Answer(columns, scores, probabilities, self.carried)
+
+
+def carried_of(rows: Dataset) -> Carried:
+    """The id under the name "id", whatever its column is called, and what was kept."""
+    if rows.reading is None:
+        return {}
+    found = {} if rows.ids is None else {"id": rows.ids}
+    return found | {name: rows.carried[name] for name in rows.reading.keep if name != rows.reading.id_column}
 
 
 class Writer(Protocol):

@@ -20,7 +20,7 @@ _MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst
 # Real data seldom packs better than 30 : 1; a gzip bomb reaches 1,000 : 1.
 MOST_BYTES = 64 << 30
 MOST_RATIO = 100
-FREE_BYTES = 64 << 20
+FREE_BYTES = 16 << 20  # rows of a few bytes each take a hundred times as much in memory as in a file
 # A longer line is damage, or a bomb without line ends.
 MOST_LINE = 256 << 20
 BLOCK = 1 << 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -37,22 +38,22 @@ def gathered(
     texts: list[str] = []
     feature_rows: list[dict[int, float]] = []
     number: dict[str, int] = {}
-    label_rows: list[set[int]] = []
+    label_ends, label_numbers = array("q", [0]), array("q")
     for record in records:
         if record.text is not None:
             texts.append(record.text)
         else:
             feature_rows.append(record.features or {})
         carried.append(record.carried)
-        label_rows.append({number.setdefault(label, len(number)) for label in record.labels or ()})
+        label_numbers.extend({number.setdefault(label, len(number)) for label in record.labels or ()})
+        label_ends.append(len(label_numbers))
     if texts and feature_rows:
         raise DataError(f"{name}: some rows are texts and some are features; a data set holds one kind")
     names = sorted(number)
     column = np.empty(len(names), dtype=np.int32)
     column[[number[label] for label in names]] = np.arange(len(names))
-    indptr = np.cumsum([0] + [len(row) for row in label_rows])
-    indices = column[np.fromiter((label for row in label_rows for label in row), np.int64, indptr[-1])]
-    labels = sp.csr_matrix((np.ones(len(indices), np.float32), indices, indptr), shape=(len(label_rows), len(names)))
+    indices, indptr = column[np.array(label_numbers, dtype=np.int64)], np.array(label_ends, dtype=np.int64)
+    labels = sp.csr_matrix((np.ones(len(indices), np.float32), indices, indptr), shape=(len(indptr) - 1, len(names)))
     labels.sort_indices()
     features = _matrix(feature_rows, n_features) if feature_rows else None
     columns = reading.carried if reading is not None else ()

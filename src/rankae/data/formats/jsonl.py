@@ -194,10 +194,10 @@ def _features(given: dict[str, Any], n_features: int | None, complain: Complain)
     for key, value in given.items():
         if not (key.isascii() and key.isdigit() and len(key) < 12 and int(key) < width):
             complain(f"{key[:40]!r} is not a feature number from 0 to {width - 1}")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
             complain(f"feature {key}: {value!r} is not a finite number")
-        if abs(value) >= MOST_VALUE:
-            complain(f"feature {key}: {value!r} is too large")
+        if abs(value) >= MOST_VALUE:  # true of infinity, and of a whole number that no float can hold
+            complain(f"feature {key}: {str(value)[:40]} is too large")
         if int(key) in features:
             complain(f"feature {key} is given twice")
         features[int(key)] = float(value)

@@ -16,6 +16,8 @@ from rankae.data.dataset import Dataset
 from rankae.data.opening import FREE_BYTES, MOST_BYTES, MOST_RATIO
 from rankae.errors import DataError
 
+MOST_ROWS_PER_BYTE = 8  # a compressed matrix of empty rows takes less than a byte for each
+
 
 def read(path: str) -> Dataset:
     """Read a file that `write` wrote, or a scipy matrix X.* and its labels Y.*."""
@@ -98,7 +100,8 @@ def _arrays(path: str) -> dict[str, np.ndarray]:
 
 def _matrix(path: str, arrays: dict[str, Any], prefix: str) -> sp.csr_matrix:
     kind = arrays.get(f"{prefix}format")
-    name = bytes(kind.item()).decode(errors="replace") if kind is not None and kind.dtype.kind == "S" else "csr"
+    told = kind is not None and kind.dtype.kind == "S" and kind.size == 1
+    name = bytes(kind.item()).decode(errors="replace") if told else "csr"  # type: ignore[union-attr]
     if name not in ("csr", "csc"):
         raise DataError(f"{path}: a {name} matrix; save it as CSR with scipy.sparse.save_npz")
     try:
@@ -110,11 +113,13 @@ def _matrix(path: str, arrays: dict[str, Any], prefix: str) -> sp.csr_matrix:
             values = data.astype(np.float32)
         matrix = make((values, indices, indptr), shape=tuple(int(n) for n in shape))
         matrix.check_format(full_check=True)
-    except (KeyError, ValueError, TypeError, OverflowError, IndexError) as error:
-        raise DataError(f"{path}: not a valid sparse matrix ({error})") from None
+        if matrix.shape[0] > MOST_ROWS_PER_BYTE * (os.stat(path).st_size + FREE_BYTES):
+            raise ValueError(f"{matrix.shape[0]:,} rows, which so small a file cannot hold")
+        matrix = sp.csr_matrix(matrix)
+    except (KeyError, ValueError, TypeError, OverflowError, IndexError, AttributeError, MemoryError) as error:
+        raise DataError(f"{path}: not a valid sparse matrix ({str(error) or type(error).__name__})") from None
     if not np.isfinite(matrix.data).all():
         raise DataError(f"{path}: the matrix holds NaN, infinite or too large values")
-    matrix = sp.csr_matrix(matrix)
     stored = matrix.nnz
     matrix.sum_duplicates()
     if matrix.nnz != stored:
@@ -135,6 +140,9 @@ def _strings(path: str, arrays: dict[str, Any], name: str) -> list[str] | None:
     try:
         packed, ends = arrays[f"{name}_utf8"].tobytes(), arrays[f"{name}_ends"].tolist()
         starts = [0, *ends[:-1]]
+        # Ends that jump back would let a small file stand for any number of long strings.
+        if any(a > b for a, b in zip(starts, ends, strict=True)) or (ends[-1] if ends else 0) != len(packed):
+            raise ValueError("the ends of its strings do not follow each other")
         return [packed[a:b].decode(errors="surrogatepass") for a, b in zip(starts, ends, strict=True)]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, IndexError) as error:
         raise DataError(f"{path}: {name} cannot be read ({error})") from None

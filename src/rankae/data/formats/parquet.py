@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from rankae.data.dataset import Dataset
 from rankae.data.label_cells import labels_in, separator_among
+from rankae.data.opening import FREE_BYTES, MOST_BYTES, MOST_RATIO
 from rankae.data.reading import ReadingSettings
 from rankae.data.records import Record, pieces, whole
 from rankae.errors import DataError, MissingExtra
+
+_BATCH_BYTES = 1 << 28
 
 
 def read(path: str, reading: ReadingSettings | None = None) -> Dataset:
@@ -42,7 +46,8 @@ def _opened(
         raise MissingExtra(f"{path}: Parquet", "parquet") from None
 
     def unreadable(error: Exception) -> DataError:
-        return DataError(f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})")
+        told = str(error).splitlines() or [type(error).__name__]
+        return DataError(f"{path}: not a readable Parquet file ({told[0]})")
 
     try:
         file = pyarrow.parquet.ParquetFile(path)
@@ -55,17 +60,37 @@ def _opened(
     columns = list(dict.fromkeys((*settings.text_columns, *label, *settings.carried)))
 
     def rows() -> Iterator[tuple[dict[str, Any], str]]:
-        number = 0
-        try:
-            with file:
-                for batch in file.iter_batches(columns=columns):
-                    for row in batch.to_pylist():
-                        number += 1
-                        yield row, f"{path}, row {number}"
-        except (pyarrow.ArrowException, OSError) as error:
-            raise unreadable(error) from None
+        number, unpacked = 0, 0
+        limit = min(MOST_BYTES, max(FREE_BYTES, os.stat(path).st_size * MOST_RATIO))
+        with file:
+            batches = file.iter_batches(columns=columns, batch_size=_rows_at_once(file))
+            while True:
+                try:
+                    batch = next(batches, None)
+                    found = [] if batch is None else batch.to_pylist()
+                # A date beyond Python's calendar, or broken UTF-8, comes as one of the last three.
+                except (pyarrow.ArrowException, OSError, ValueError, OverflowError, UnicodeError) as error:
+                    raise unreadable(error) from None
+                if batch is None:
+                    return
+                unpacked += batch.nbytes
+                if unpacked > limit:
+                    raise DataError(
+                        f"{path}: unpacks to more than {limit >> 20:,} MiB, which looks like a decompression bomb; "
+                        "write it anew without compression if you trust it"
+                    )
+                for row in found:
+                    number += 1
+                    yield row, f"{path}, row {number}"
 
     return replace(settings, format="parquet"), rows()
+
+
+def _rows_at_once(file: Any) -> int:
+    """So few that a batch fits into memory even if every row holds the longest value that a column can have."""
+    parts = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+    longest = max((p.column(j).total_uncompressed_size for p in parts for j in range(p.num_columns)), default=1)
+    return max(16, min(4096, _BATCH_BYTES // max(1, longest)))
 
 
 def _records(
@@ -73,8 +98,13 @@ def _records(
 ) -> Iterator[Record]:
     for row, where in rows:
         text = "\n".join(_text(row[name], name, where) for name in settings.text_columns)
-        carried = tuple(row[name] for name in settings.carried)
+        carried = tuple(_carried(row[name]) for name in settings.carried)
         yield Record(text, _labels(row, settings, where, labels_needed), carried=carried)
+
+
+def _carried(value: Any) -> Any:
+    """What goes along with a row as JSON or CSV can hold it: a date as its text."""
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def _text(value: Any, column: str, where: str) -> str:

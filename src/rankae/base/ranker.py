@@ -22,6 +22,7 @@ from rankae.base.search_space import Space
 from rankae.data.dataset import Dataset
 from rankae.data.reading import ReadingSettings
 from rankae.data.text import TextFeatures
+from rankae.data.vectors import with_vectors
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.model_file import ModelFile, read_model, write_model
 
@@ -242,6 +243,7 @@ class LabelRanker(Probabilities):
     def _training_rows(self, X: Any, targets: Targets) -> Rows:
         """X as `_fit` reads it; labels are given for methods that choose their features by evidence."""
         self.text_: TextFeatures | None = None
+        X = with_vectors(X)
         if is_text(X):
             if self.reads == "text":
                 self.n_features_in_ = 0
@@ -253,6 +255,7 @@ class LabelRanker(Probabilities):
         return self._matrix(X, reset=True)
 
     def _rows(self, X: Any) -> Rows:
+        X = with_vectors(X)
         if is_text(X):
             if self.reads == "text":
                 return list(X)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from rankae.data.html import is_html, share_of_html, strip_html
 from rankae.data.tokens import VERSION, WORD, Tokenizer, characters, pieces
+from rankae.data.vectors import TextWithVector, VectorBlock
 from rankae.errors import DataError
 
 _NOTHING = np.empty(0, dtype=np.int32)
@@ -40,6 +41,8 @@ class TextFeatures:
     Attributes
     ----------
     html : what "auto" came to, from `fit` on.
+    block : the vectors that a text has besides its words, in the columns behind them; None for none. Texts that carry
+        vectors of the user's have such a block from `fit` on, an encoder's is set by whoever wants it.
     words : the vocabulary, most frequent first, so that the busy part of any table by word stays in cache.
 
     Examples
@@ -97,9 +100,22 @@ class TextFeatures:
         self.of_titles = 0  # how many of them, the last ones, are features of titles
         self.word_weights = np.empty(0, dtype=np.float32)
         self._column: dict[str, int] = {}
+        self.block: VectorBlock | None = None
 
     def fit_transform(self, texts: Sequence[str]) -> sp.csr_matrix:
-        """Learn vocabulary and weights from `texts`; return their weighted words, CSR float32."""
+        """Learn vocabulary and weights from `texts`; return their weighted words and vectors, CSR float32."""
+        words = self.fit_words(texts)
+        if self.block is None:
+            self.block = VectorBlock.given_with(texts)
+        return words if self.block is None else self.put_beside(words, self.block, texts)
+
+    def put_beside(self, words: sp.csr_matrix, block: VectorBlock, texts: Sequence[str]) -> sp.csr_matrix:
+        """Take `block` for the vectors beside words, and put those of `texts` beside their words."""
+        self.block = block
+        return block.beside(words, block.vectors(self.shown(texts)))
+
+    def fit_words(self, texts: Sequence[str]) -> sp.csr_matrix:
+        """Learn vocabulary and weights from `texts`; return their weighted words alone, CSR float32."""
         from rankae.data.vocabulary import count_grams
 
         most, titles = self.max_features, None
@@ -110,7 +126,7 @@ class TextFeatures:
             titles = count_grams(of_titles, self.ngrams, self.min_df, most and -(-most // 5))
             most = most and max(1, most - len(titles[1]))
         counts, words = count_grams(self._token_lists(texts), self.ngrams, self.min_df, most)
-        if not words:
+        if not words and VectorBlock.given_with(texts) is None:
             raise DataError("the training texts hold no words")
         if titles is not None:
             counts = sp.hstack([counts, titles[0]], format="csr")
@@ -126,7 +142,7 @@ class TextFeatures:
         return self
 
     def transform(self, texts: Sequence[str]) -> sp.csr_matrix:
-        """Weighted words of `texts`; words outside the vocabulary are ignored."""
+        """Weighted words and vectors of `texts`; words outside the vocabulary are ignored."""
         # No Python step for each word: half of what a document costs would go there.
         column, unknown = self._column.get, repeat(-1)
         indices, counts = [_NOTHING], [_NOTHING]
@@ -144,7 +160,10 @@ class TextFeatures:
         values = np.concatenate(counts).astype(np.float32)
         matrix = sp.csr_matrix((values, np.concatenate(indices), indptr), shape=(len(indices) - 1, len(self.words)))
         matrix.has_canonical_format = True  # scipy would look for itself
-        return self._weighted(matrix)
+        weighted = self._weighted(matrix)
+        if self.block is None:
+            return weighted
+        return self.block.beside(weighted, self.block.vectors(self.shown(texts)))
 
     def sequences(self, texts: Sequence[str], longest: int) -> list[np.ndarray]:
         """The columns of each text's first known words, in their order, for encoders that read documents."""
@@ -170,6 +189,7 @@ class TextFeatures:
             "accents": self.accents,
             "html": self.html,
             "tokenizer": self._tokens.version,
+            "vectors": None if self.block is None else self.block.state(),
         }
         return settings, {"word_weights": self.word_weights}, self.words
 
@@ -178,6 +198,7 @@ class TextFeatures:
         of_version_1 = {"tokenizer": 1, "html": "keep"}  # models that say nothing of these
         settings = {**of_version_1, **settings, "ngrams": tuple(settings["ngrams"])}
         of_titles = settings.pop("of_titles", 0)  # older models know no titles
+        vectors = settings.pop("vectors", None)
         text = cls(**settings)
         weights = arrays["word_weights"]
         if weights.shape != (len(words),):
@@ -186,12 +207,14 @@ class TextFeatures:
             raise DataError(f"{of_titles} of {len(words)} words cannot be of titles")
         text._set_vocabulary(words, weights)
         text.of_titles = of_titles
+        text.block = None if vectors is None else VectorBlock.from_state(vectors)
         return text
 
     def spelled(self) -> list[str]:
-        """The words of each feature, with blanks between, be it of a title or not."""
+        """The words of each feature, with blanks between, be it of a title or not; and names for numbers of vectors."""
         first = len(self.words) - self.of_titles
-        return self.words[:first] + [word.removeprefix(_TITLE) for word in self.words[first:]]
+        of_texts = self.words[:first] + [word.removeprefix(_TITLE) for word in self.words[first:]]
+        return of_texts if self.block is None else of_texts + self.block.columns
 
     def _set_vocabulary(self, words: list[str], weights: np.ndarray) -> None:
         self.words = words
@@ -210,9 +233,16 @@ class TextFeatures:
             else:
                 yield characters(words) if self.analyzer == "char" else words + characters(words)
 
+    def shown(self, texts: Sequence[str]) -> Sequence[str]:
+        """The texts as an encoder reads them; those with vectors of their own stay as they are."""
+        return texts if self.html != "strip" else [self.plain(text) for text in texts]
+
     def plain(self, text: str) -> str:
         """The text as it is read: without tags, if they are to be stripped."""
-        return strip_html(text) if self.html == "strip" else text
+        if self.html != "strip":
+            return text
+        stripped = strip_html(text)
+        return TextWithVector.of(stripped, text.vector) if isinstance(text, TextWithVector) else stripped
 
     def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Where each word of a plain text begins and ends, and how it is read."""

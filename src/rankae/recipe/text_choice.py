@@ -8,22 +8,18 @@ look at both together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from rankae.data.html import is_html, share_of_html
-from rankae.data.near_duplicates import novel_rows, sample_to_compare
+from rankae.data.near_duplicates import sample_to_compare
 from rankae.data.text import TextFeatures, checked_text, title_of
-from rankae.data.word_embeddings import WordEmbeddings
-from rankae.metrics import standard_error
-from rankae.paper.closed_form import leave_one_out_precision
-from rankae.recipe.trusted import Trusted, trusted_precision
-
-CandidateEmbeddings = Callable[[Sequence[str], sp.csr_matrix], Sequence[WordEmbeddings | None]]
+from rankae.recipe.comparison import CandidateEmbeddings, Comparison, Tried, clearly_best
+from rankae.recipe.vector_choice import VectorCandidates, choose_vectors
 
 # Bytes that the table of word vectors may take, 400 float32 a word: it bounds the vocabulary of n-grams.
 _MOST_TABLE_BYTES = 2**29
@@ -31,22 +27,28 @@ MOST_FEATURES = _MOST_TABLE_BYTES // (4 * 400)
 # Points of precision that pieces must be worth. On debdeps they gain 2; on debtags a quarter, and on rows split off
 # train that was worth nothing to the whole model.
 _GAIN_OF_PIECES = 0.5
+_GAIN_OF_CHARACTERS = 0.5  # they make rows many times as long
 
 
 @dataclass(frozen=True)
 class TextCandidates:
-    """What may be chosen: n-grams, the weight of titles, and pieces (see `TextFeatures`); one of each is no choice.
+    """What may be chosen: n-grams, the weight of titles, pieces, characters (see `TextFeatures`), and vectors.
+
+    A single candidate is no choice.
 
     reading : further settings of `TextFeatures`, which are not chosen.
+    vectors : what may stand beside words, see `rankae.recipe.vector_choice`.
     embeddings : what the start may take for the embeddings of words, given their names and the rows; trusted rows ask.
     """
 
     ngrams: Sequence[tuple[int, int]] = ((1, 1), (1, 2))
     titles: Sequence[float] = (0.0,)
     pieces: Sequence[bool] = (False,)
+    analyzers: Sequence[str] = ("word",)
     min_df: int = 2
     max_features: int | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
+    vectors: VectorCandidates = field(default_factory=VectorCandidates)
     embeddings: CandidateEmbeddings = lambda words, rows: (None,)
 
 
@@ -59,7 +61,8 @@ def choose_text(
 ) -> tuple[TextFeatures, sp.csr_matrix, dict[str, str]]:
     """Fitted features, the rows of `texts`, and a line for each choice.
 
-    The n-grams are chosen first, then the weight of titles, if most texts have one, then whether to read pieces.
+    The n-grams are chosen first, then the weight of titles, if most texts have one, then whether to read pieces, then
+    whether to read characters; each with what was chosen before. Vectors come last.
 
     trusted : further texts and their labels.
     """
@@ -73,87 +76,63 @@ def choose_text(
             lines["html"] = f"{reading['html']} ({100 * share:.0f} % of the texts hold HTML tags)"
     if 2 * sum(title_of(checked_text(text, i)) != "" for i, text in enumerate(texts)) < len(texts):
         titles = titles[:1]
-    choices = candidates.ngrams, titles, candidates.pieces
+    stages = [
+        _Stage("ngrams", candidates.ngrams),
+        _Stage("title", titles),
+        _Stage("pieces", candidates.pieces, _GAIN_OF_PIECES),
+        _Stage("analyzer", candidates.analyzers, _GAIN_OF_CHARACTERS),
+    ]
+    blocks, vector_line = candidates.vectors.blocks(texts)
+    undecided = any(len(stage.values) > 1 for stage in stages) or bool(blocks)
     # Leave-one-out scores of a sample will do, and spare the time to count the pairs of all texts.
     sample = np.arange(len(texts)) if trusted is not None else sample_to_compare(len(texts), seed)
     few = texts if len(sample) == len(texts) else [texts[i] for i in sample.tolist()]
-    comparison = _Comparison(labels[sample], seed, trusted, candidates.embeddings)
+    comparison = Comparison(labels[sample], seed, trusted, candidates.embeddings)
 
-    def features(ngrams: tuple[int, int], title: float, pieces: bool) -> TextFeatures:
-        most = candidates.max_features or MOST_FEATURES
-        return TextFeatures(ngrams, candidates.min_df, most, title=title, pieces=pieces, **reading)
+    def features(settings: Mapping[str, Any]) -> TextFeatures:
+        return TextFeatures(
+            min_df=candidates.min_df, max_features=candidates.max_features or MOST_FEATURES, **settings, **reading
+        )
 
-    def tried(ngrams: tuple[int, int], title: float, pieces: bool) -> _Tried:
-        text = features(ngrams, title, pieces)
-        if max(map(len, choices)) == 1:
-            return _Tried(text, np.zeros(1))
-        return _Tried(text, comparison.precision(text, text.fit_transform(few)))
+    def tried(settings: Mapping[str, Any]) -> Tried:
+        text = features(settings)
+        rows = text.fit_words(few)
+        return Tried(text, rows, settings, comparison.precision(text, rows))
 
-    by_ngrams = [tried(ngrams, titles[0], candidates.pieces[0]) for ngrams in candidates.ngrams]
-    best = _clearly_best(by_ngrams)
-    by_title = [best, *(tried(best.text.ngrams, title, candidates.pieces[0]) for title in titles[1:])]
-    best = _clearly_best(by_title)
-    by_pieces = [best, *(tried(best.text.ngrams, best.text.title, pieces) for pieces in candidates.pieces[1:])]
-    best = _clearly_best(by_pieces, _GAIN_OF_PIECES)
-    chosen = features(best.text.ngrams, best.text.title, best.text.pieces)
-    rows = chosen.fit_transform(texts)
-
-    def line(found: list[_Tried], of: str, least: float = 0.0) -> str:
-        why = "as set"
-        if len(found) > 1:
-            shown = ", ".join(f"{getattr(one.text, of)}: {one.precision.mean():.1f}" for one in found)
-            why = f"{by} of {shown}; more must gain {max(least, found[0].chance(found[-1])):.1f}"
-        return f"{getattr(chosen, of)} ({why})"
-
-    lines["ngrams"] = f"{line(by_ngrams, 'ngrams')}; {len(chosen.words)} features"
-    if len(by_title) > 1 or chosen.title:
-        lines["title"] = line(by_title, "title")
-    if len(by_pieces) > 1 or chosen.pieces:
-        lines["pieces"] = line(by_pieces, "pieces", _GAIN_OF_PIECES)
+    first = {stage.name: stage.values[0] for stage in stages}
+    best, found = None, {}
+    if undecided:
+        best = tried(first)
+        for stage in stages:
+            found[stage.name] = [best, *(tried({**best.settings, stage.name: value}) for value in stage.values[1:])]
+            best = clearly_best(found[stage.name], stage.least)
+    chosen = features(first if best is None else best.settings)
+    block = None
+    if best is not None and blocks:
+        block, vector_line = choose_vectors(blocks, candidates.vectors.weights, few, best, comparison, by)
+    rows = chosen.fit_words(texts)
+    if block is not None:
+        rows = chosen.put_beside(rows, block, texts)
+    for stage in stages:
+        if len(stage.values) > 1 or stage.name == "ngrams" or stage.values[0] not in (0.0, False, "word"):
+            lines[stage.name] = stage.line(getattr(chosen, stage.name), found.get(stage.name, []), by)
+    lines["ngrams"] += f"; {len(chosen.words)} features"
+    if vector_line:
+        lines["encoder"] = vector_line
     return chosen, rows, lines
 
 
-class _Comparison:
-    """Candidates held against each other on the same rows: those without a near-duplicate by the first."""
+@dataclass(frozen=True)
+class _Stage:
+    """One setting to choose; what is not the first must gain so many points."""
 
-    def __init__(
-        self,
-        labels: sp.csr_matrix,
-        seed: int,
-        trusted: tuple[Sequence[str], sp.csr_matrix] | None,
-        embeddings: CandidateEmbeddings,
-    ) -> None:
-        self.labels, self.seed, self.trusted, self.embeddings = labels, seed, trusted, embeddings
-        self._validation: np.ndarray | None = None
+    name: str
+    values: Sequence[Any]
+    least: float = 0.0
 
-    def precision(self, text: TextFeatures, rows: sp.csr_matrix) -> np.ndarray:
-        """Of each row of the validation set, by the closed-form start on these features."""
-        if self.trusted is None:
-            if self._validation is None:
-                self._validation = novel_rows(rows)
-            return leave_one_out_precision(rows, self.labels, self._validation, seed=self.seed)[1.0]
-        validation = Trusted(text.transform(self.trusted[0]), self.trusted[1])
-        if self._validation is None:
-            self._validation = validation.novel(rows)
-        validation = validation.taken(self._validation)
-        known = self.embeddings(text.spelled(), rows)
-        found = [trusted_precision(rows, self.labels, validation, seed=self.seed, embeddings=own) for own in known]
-        return max(found, key=np.mean)
-
-
-class _Tried(NamedTuple):
-    text: TextFeatures
-    precision: np.ndarray
-
-    def chance(self, other: _Tried) -> float:
-        """Points of precision by which the other may well be ahead by chance."""
-        return standard_error(other.precision - self.precision)  # of the same rows
-
-
-def _clearly_best(found: Sequence[_Tried], least: float = 0.0) -> _Tried:
-    """The first, unless a later one gains more than chance explains and than `least`: features cost memory, time."""
-    chosen = found[0]
-    for other in found[1:]:
-        if other.precision.mean() - chosen.precision.mean() > max(least, chosen.chance(other)):
-            chosen = other
-    return chosen
+    def line(self, value: Any, found: Sequence[Tried], by: str) -> str:
+        why = "as set"
+        if len(found) > 1:
+            shown = ", ".join(f"{one.settings[self.name]}: {one.precision.mean():.1f}" for one in found)
+            why = f"{by} of {shown}; more must gain {max(self.least, found[0].chance(found[-1])):.1f}"
+        return f"{value} ({why})"

@@ -66,10 +66,10 @@ class Bert:
         mask = None if bool(here.all()) else here[:, None, None, :]
         for layer in range(self.layers):
             own = f"encoder.layer.{layer}."
-            heads = [
+            query, key, value = (
                 self._by_head(self._linear(x, f"{own}attention.self.{which}")) for which in ("query", "key", "value")
-            ]
-            mixed = functional.scaled_dot_product_attention(*heads, attn_mask=mask)
+            )
+            mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
             mixed = mixed.transpose(1, 2).reshape(x.shape)
             x = self._normed(
                 x + self._linear(mixed, f"{own}attention.output.dense"), f"{own}attention.output.LayerNorm"

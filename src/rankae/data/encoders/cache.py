@@ -82,7 +82,7 @@ def _check_sum(key: np.void, vector: np.ndarray) -> int:
 
 
 def _alone(file) -> None:  # type: ignore[no-untyped-def]
-    """Wait until no other process writes; where the system has no such lock, records may be damaged, and are skipped."""
+    """Wait until no other process writes; without such a lock records may be damaged, and are read again."""
     try:
         import fcntl
     except ImportError:

@@ -1,4 +1,4 @@
-"""Where encoders are found, and how their folders are laid out: the user's own, those beside the data, installed packages.
+"""Where encoders are found and how they are laid out: folders of the user's, those beside the data, packages.
 
 A model file names an encoder by its name and digest, never by a path: `encoder_of_digest` looks where the user's own
 settings and cache say.

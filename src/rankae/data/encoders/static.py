@@ -1,4 +1,4 @@
-"""Static tables of subword vectors: a text is the mean of its subwords' rows. No network, so a text takes microseconds."""
+"""Static tables of subword vectors: a text is the mean of its subwords' rows, which takes microseconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""JSON lines: {"text": "...", "labels": ["...", ...]} or {"features": {"12": 0.5, ...}, "labels": [...]} a line."""
+"""JSON lines: {"text": "...", "labels": ["...", ...]} or {"features": {"12": 0.5, ...}, "labels": [...]} a line.
+
+A text may have "vector": [0.5, ...] beside it.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,14 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, BinaryIO, NoReturn, TypeAlias
 
+import numpy as np
+
 from rankae.data.dataset import Dataset
 from rankae.data.label_cells import labels_in, separator_among
 from rankae.data.opening import Source, open_data, text_lines
 from rankae.data.reading import ReadingSettings
 from rankae.data.records import Record, pieces, whole
+from rankae.data.vectors import TextWithVector, checked_vectors
 from rankae.errors import DataError
 
 Complain: TypeAlias = Callable[[str], NoReturn]  # it knows file and line
@@ -60,7 +66,10 @@ def write(data: Dataset, stream: BinaryIO) -> None:
     names = data.label_names or [str(i) for i in range(data.n_labels)]
     for i in range(len(data)):
         if data.texts is not None:
-            row: dict[str, Any] = {"text": data.texts[i]}
+            text = data.texts[i]
+            row: dict[str, Any] = {"text": text}
+            if isinstance(text, TextWithVector):
+                row["vector"] = [float(str(value)) for value in text.vector]
         else:
             at = slice(data.features.indptr[i], data.features.indptr[i + 1])  # type: ignore[union-attr]
             pairs = zip(data.features.indices[at].tolist(), data.features.data[at], strict=True)  # type: ignore[union-attr]
@@ -98,7 +107,8 @@ def _opened(
         first = next(lines, None)
         row = {} if first is None else _object(first[1], _complainer(path, first[0]), reading, labels_needed)
         settings = reading
-        if isinstance(row.get("features"), dict) and _no_text(row, reading):
+        wordless = isinstance(row.get("features"), dict) or row.get("vector") is not None
+        if wordless and _no_text(row, reading):
             settings = replace(reading, label_column=reading.label_column or "labels")
         elif first is not None:
             settings = reading.found_in(list(row), f"{path}, line {first[0]}", labels_needed)
@@ -137,8 +147,13 @@ def _row(
     if wrong := next((t for t in texts if not isinstance(t, str | None)), None):
         name = names[texts.index(wrong)]
         complain(f"{name!r} must be a string, not {type(wrong).__name__}")
-    if all(name in row for name in names) and any(isinstance(t, str) for t in texts):
-        return _Row(number, "\n".join(t or "" for t in texts), labels, None, carried)
+    vector = row.get("vector")
+    # A vector may stand for a row without words, such as an image.
+    if (all(name in row for name in names) and any(isinstance(t, str) for t in texts)) or vector is not None:
+        text = "\n".join(t or "" for t in texts)
+        if vector is not None:
+            text = TextWithVector.of(text, _vector(vector, complain))
+        return _Row(number, text, labels, None, carried)
     if isinstance(row.get("features"), dict):
         return _Row(number, None, labels, _features(row["features"], n_features, complain), carried)
     lacking = next((name for name in names if row.get(name) is None), names[0])
@@ -186,6 +201,15 @@ def _labels(labels: Any, field: str, complain: Complain) -> list[str]:
         if isinstance(label, bool) or not isinstance(label, str | int) or label == "":
             complain(f"{label!r} in {field!r} is no label; labels are strings or whole numbers")
     return [str(label) for label in labels]
+
+
+def _vector(given: Any, complain: Complain) -> np.ndarray:
+    if not isinstance(given, list) or not given or not all(type(value) in (int, float) for value in given):
+        complain("'vector' must be a list of numbers")
+    try:
+        return checked_vectors([given])[0]
+    except DataError:
+        return complain("'vector' holds too many numbers, or one that is not finite")
 
 
 def _features(given: dict[str, Any], n_features: int | None, complain: Complain) -> dict[int, float]:

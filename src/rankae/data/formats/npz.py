@@ -1,4 +1,7 @@
-"""NumPy .npz: a whole Dataset in one file, or a scipy sparse matrix (X.train.npz with its labels in Y.train.npz)."""
+"""NumPy .npz: a whole Dataset in one file, or a scipy sparse matrix (X.train.npz with its labels in Y.train.npz).
+
+Either may hold `vectors`, a dense block of as many rows, beside its texts or features.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ import scipy.sparse as sp
 
 from rankae.data.dataset import Dataset
 from rankae.data.opening import FREE_BYTES, MOST_BYTES, MOST_RATIO
+from rankae.data.vectors import TextWithVector, checked_vectors, given_vectors, with_vectors
 from rankae.errors import DataError
 
 MOST_ROWS_PER_BYTE = 8  # a compressed matrix of empty rows takes less than a byte for each
@@ -41,6 +45,8 @@ def write(data: Dataset, stream: BinaryIO) -> None:
             packed = [s.encode(errors="surrogatepass") for s in strings]
             arrays[f"{name}_utf8"] = np.frombuffer(b"".join(packed), dtype=np.uint8)
             arrays[f"{name}_ends"] = np.cumsum([len(s) for s in packed], dtype=np.int64)
+    if data.texts and isinstance(data.texts[0], TextWithVector):
+        arrays["vectors"] = given_vectors(data.texts, len(data.texts[0].vector))
     np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
 
 
@@ -59,10 +65,14 @@ def _read(path: str, must_have_labels: bool) -> Dataset:
         features = _matrix(path, arrays, "features_") if "features_indptr" in arrays else None
         labels = _binary(path, _matrix(path, arrays, "labels_"))
         strings = {name: _strings(path, arrays, name) for name in ("texts", "label_names", "feature_names")}
+        if "vectors" in arrays:
+            features, strings["texts"] = _with_vectors(path, features, strings["texts"], arrays["vectors"])
         return Dataset(labels=labels, features=features, name=path, **strings)  # type: ignore[arg-type]
     if "indptr" not in arrays:
         raise DataError(f"{path}: neither a data set that rankae wrote nor a scipy sparse matrix")
     features = _matrix(path, arrays, "")
+    if "vectors" in arrays:
+        features, _ = _with_vectors(path, features, None, arrays["vectors"])
     folder, name = os.path.split(path)
     beside = Path(folder) / f"Y{name[1:]}"
     if name.startswith("X") and beside.is_file():
@@ -125,6 +135,18 @@ def _matrix(path: str, arrays: dict[str, Any], prefix: str) -> sp.csr_matrix:
     if matrix.nnz != stored:
         raise DataError(f"{path}: a row gives the same column twice")
     return matrix
+
+
+def _with_vectors(
+    path: str, features: sp.csr_matrix | None, texts: list[str] | None, vectors: np.ndarray
+) -> tuple[Any, Any]:
+    """Features or texts with the file's dense block, `vectors`, beside them."""
+    try:
+        if features is not None:
+            return with_vectors((features, checked_vectors(vectors))), None
+        return None, with_vectors((texts or [""] * len(vectors), checked_vectors(vectors)))
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
 
 
 def _binary(path: str, labels: sp.csr_matrix) -> sp.csr_matrix:

@@ -152,18 +152,24 @@ def noise_rates(probabilities: np.ndarray, hits: np.ndarray, held_out: HeldOut) 
     return missing, min(wrong, float(tail.mean()) if len(tail) else wrong)
 
 
-def isotonic_map(scores: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ascending scores and their probabilities, a pair for each step of the isotonic regression."""
+def isotonic_map(
+    scores: np.ndarray, right: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ascending scores and their probabilities, a pair for each step of the isotonic regression.
+
+    weight : for how many entries each stands; by default one.
+    """
     from scipy.optimize import isotonic_regression
 
     known, place = np.unique(scores.astype(np.float64), return_inverse=True)
-    sizes = np.bincount(place).astype(np.float64)
-    fitted = isotonic_regression(np.bincount(place, weights=right) / sizes, weights=sizes)
+    each = np.ones(len(place)) if weight is None else weight.astype(np.float64)
+    sizes = np.bincount(place, weights=each)
+    fitted = isotonic_regression(np.bincount(place, weights=right * each) / sizes, weights=sizes)
     first = np.asarray(fitted.blocks[:-1])
-    weight = np.add.reduceat(sizes, first)
-    middle = np.add.reduceat(known * sizes, first) / weight
+    total = np.add.reduceat(sizes, first)
+    middle = np.add.reduceat(known * sizes, first) / total
     # Half a hit and half a miss more: no finite number of rows makes anything certain.
-    shares = (fitted.x[first] * weight + 0.5) / (weight + 1)
+    shares = (fitted.x[first] * total + 0.5) / (total + 1)
     return middle, np.maximum.accumulate(shares)
 
 

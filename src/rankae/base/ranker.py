@@ -25,6 +25,7 @@ from rankae.data.text import TextFeatures
 from rankae.data.vectors import with_vectors
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.model_file import ModelFile, read_model, write_model
+from rankae.numerics.shortlist import Shortlist
 
 Rows: TypeAlias = sp.csr_matrix | list[str]
 
@@ -110,6 +111,28 @@ class LabelRanker(Probabilities):
         if k < 1:
             raise DataError(f"k must be at least 1, but it is {k}")
         return self._answer(self._rows(X), min(k, len(self.classes_)))
+
+    def score_pairs(self, X: Any, also: np.ndarray, k: int = MOST_PLACES) -> tuple[Shortlist, np.ndarray]:
+        """Scores of the best labels of each row and of some others, whatever they score.
+
+        also : int32, rows x m label columns, padded with -1.
+
+        A method that cannot score a label by itself gives those that its k best do not hold the lowest score.
+        """
+        self._check_fitted()
+        return self._pairs(self._rows(X), also, min(k, len(self.classes_)))
+
+    def _pairs(self, rows: Rows, also: np.ndarray, k: int) -> tuple[Shortlist, np.ndarray]:
+        columns, scores = self._answer(rows, k)
+        shortlist = Shortlist.union([columns, also])
+        ranked = columns >= 0
+        row, place = np.nonzero(ranked)
+        shape = len(columns), len(self.classes_)
+        lowest = scores[ranked].min(initial=0) - 1
+        # Stored as what lies above the lowest, so that what is not stored is the lowest.
+        above = sp.csr_matrix((scores[row, place] - lowest, (row, columns[row, place])), shape=shape)
+        above.sort_indices()
+        return shortlist, shortlist.values_of(above) + lowest
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of all labels, rows x labels. For large label sets use `predict_top`."""

@@ -18,6 +18,7 @@ COMMANDS = {
     "serve": ("rankae.cli.serve:serve", "Serve models over HTTP, with the tagging desk page."),
     "tune": ("rankae.cli.tune:tune", "Search for better settings, then train with them on everything."),
     "threshold": ("rankae.cli.threshold:threshold", "Choose where to cut, and keep it in the model."),
+    "audit": ("rankae.cli.audit:app", "Find labels that are probably wrong or missing, and correct them."),
     "explain": ("rankae.cli.explain:explain", "Show which words speak for a row's labels."),
     "index": ("rankae.cli.index:index", "Index a model's labels, for very many of them."),
     "shrink": ("rankae.cli.shrink:shrink", "Write a smaller copy of a model, and what that costs."),

@@ -95,9 +95,11 @@ class Stack:
             if component is not None
         }
 
-    def candidates(self, rows: sp.csr_matrix) -> ScoredShortlist:
+    def candidates(self, rows: sp.csr_matrix, also: np.ndarray | None = None) -> ScoredShortlist:
+        """The shortlist of each row, with scores; `also` are further labels for it, rows x m, padded with -1."""
         predictions = self.predictions(rows)
-        shortlist = Shortlist.union([predicted.propose(self.proposed) for predicted in predictions.values()])
+        proposals = [predicted.propose(self.proposed) for predicted in predictions.values()]
+        shortlist = Shortlist.union(proposals if also is None else [*proposals, also])
         scores = {name: predicted.scores(shortlist) for name, predicted in predictions.items()}
         if self.rankers is not None:
             scores["rankers"] = self._ranker_weights(self.rankers).scores(rows, shortlist)
@@ -122,14 +124,18 @@ class Stack:
         if self.stacker is None:
             return self._ranked_by_code(rows, k)
         candidates = self.candidates(rows)
-        own = list(candidates.scores.values())
-        scores = self.stacker.score_shortlist(
-            candidates.shortlist, own, candidates.closest, candidates.counts, candidates.nearest
-        )
-        columns, best = candidates.shortlist.best(scores, k)
+        columns, best = candidates.shortlist.best(self.scores_of(candidates), k)
         if k > np.diff(candidates.shortlist.starts).min(initial=k):
             _fill(columns, best, *self._ranked_by_code(rows, 2 * k))
         return columns, best
+
+    def scores_of(self, candidates: ScoredShortlist) -> np.ndarray:
+        """The model's score of each entry of a shortlist."""
+        if self.stacker is None:
+            return candidates.scores["code"]
+        own = list(candidates.scores.values())
+        near = candidates.closest, candidates.counts, candidates.nearest
+        return self.stacker.score_shortlist(candidates.shortlist, own, *near)
 
     def _read_code(self, rows: sp.csr_matrix) -> CodePredictions:
         predicted = self.code.predict(rows)

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from rankae.base.calibration import Calibration
 from rankae.base.inputs import is_text, label_matrix, labels_among
 from rankae.base.parameters import (
     Count,
@@ -34,6 +35,7 @@ from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.methods.features import ChosenFeatures
 from rankae.methods.presets import JOINT, PRESETS, preset_settings
 from rankae.numerics.label_index import made_up_rows, measured_index
+from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.threads import limited_to
 from rankae.paper.joint import train_joint
 from rankae.paper.length import taken, train_as_long_as_it_helps
@@ -458,6 +460,13 @@ class RankAE(ChosenFeatures):
         with limited_to(self.threads):
             return self.model_.top(_prepared(rows), k)
 
+    def _pairs(self, rows: Rows, also: np.ndarray, k: int) -> tuple[Shortlist, np.ndarray]:
+        if not isinstance(self.model_, Stack):
+            return super()._pairs(rows, also, k)
+        with limited_to(self.threads):
+            candidates = self.model_.candidates(_prepared(rows), also)
+            return candidates.shortlist, self.model_.scores_of(candidates)
+
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         notes = {"choices": self.choices_, "evidence": self.evidence_, "history": self.history_, "seed": self._seed}
         if isinstance(self.model_, Stack):
@@ -473,6 +482,8 @@ class RankAE(ChosenFeatures):
         self.scaling_ = self._restored_scaling(arrays)
         if settings["kind"] in ("Stack", "Parts"):  # the second is its name in models of format 1
             self.model_ = Stack.from_state(settings["model"], arrays)
+            if self.calibration_ is None and "d" in getattr(self.model_.stacker, "weights", {}):
+                self.calibration_ = Calibration.of_logits()  # an older model, whose stacker learnt log-odds
             if self.model_.code.shape != (self._columns, len(self.classes_)):
                 raise ModelFileError("the model's components and its features or labels do not fit; train it again")
         else:

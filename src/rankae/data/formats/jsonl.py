@@ -77,6 +77,7 @@ def write(data: Dataset, stream: BinaryIO) -> None:
             row = {"features": {str(j): float(str(value)) for j, value in pairs}}
         own = data.labels.indices[data.labels.indptr[i] : data.labels.indptr[i + 1]]
         row["labels"] = [names[j] for j in own]
+        row |= {column: cells[i] for column, cells in data.carried.items() if column not in row}
         stream.write(_line(row) + b"\n")
 
 

@@ -1,0 +1,150 @@
+"""From scores to the probability that a label is wrong or missing.
+
+    p = P(recorded | score)              isotonic regression over all cells of the label matrix
+    u = P(not recorded | right)          the missing rate
+    v = P(recorded | not right)          the rate at which cells that are not right carry the label
+    q = (p - v) / (1 - u - v)            P(right | score)
+
+    wrong    v (1 - q) / p               of a recorded label
+    missing  u q / (1 - p)               of a label that is not recorded
+
+u is read off the highest scores, where nearly every label is right; v off the lowest, where nearly none is. How many
+those are is found by the share that is least up to its own chance (best bin estimation, Garg and others 2021). Rows that
+nobody can predict count as noise, so both are upper bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankae.audit.out_of_fold import Entries
+from rankae.base.calibration import isotonic_map
+
+_FEWEST_SURE = 50  # of the surest cells
+_FEWEST_LOW = 1000  # of the least sure cells
+_MOST_LOW = 0.9
+_TRIED = 500  # shares that are looked at
+_Z, _Z_OF_MANY = 1.96, 4.0
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share, and the ends of its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def rounded(self) -> dict[str, float]:
+        return {"rate": round(self.value, 4), "low": round(self.low, 4), "high": round(self.high, 4)}
+
+
+@dataclass(frozen=True)
+class NoiseModel:
+    """
+    missing : of the labels that are right, the share that is not recorded (u).
+    wrong : of the labels that are recorded, the share that is not right.
+    cell : of the cells that are not right, the share that is recorded (v).
+    """
+
+    missing: Rate
+    wrong: Rate
+    cell: float
+
+    def right(self, p: np.ndarray) -> np.ndarray:
+        """q, from p."""
+        signal = max(1 - self.missing.value - self.cell, 0.05)
+        return np.clip((p - self.cell) / signal, 0, 1)
+
+    def is_wrong(self, p: np.ndarray) -> np.ndarray:
+        """Probability that a recorded label is not right."""
+        return np.clip(self.cell * (1 - self.right(p)) / np.maximum(p, 1e-9), 0, 1)
+
+    def is_missing(self, p: np.ndarray) -> np.ndarray:
+        """Probability that a label that is not recorded is right."""
+        return np.clip(self.missing.value * self.right(p) / np.maximum(1 - p, 1e-9), 0, 1)
+
+
+def probabilities(entries: Entries) -> np.ndarray:
+    """p of each entry: the share of recorded cells among cells of such a score."""
+    known, values = isotonic_map(entries.scores, entries.observed, entries.weight)
+    return np.interp(entries.scores, known, values)
+
+
+def noise_model(entries: Entries, p: np.ndarray, cells: int) -> NoiseModel:
+    """The rates, from all entries; `cells` is rows x labels."""
+    recorded = int(entries.observed.sum())
+    ascending = np.argsort(entries.scores, kind="stable")
+    weight = entries.weight[ascending].astype(np.float64)
+    seen = entries.observed[ascending]
+    # From above: what is not recorded among the surest cells, at most as many as there are recorded labels.
+    u = _least_share(np.where(seen, 0, weight)[::-1], weight[::-1], _FEWEST_SURE, recorded)
+    # From below: what is recorded among the least sure cells. Where these are nearly all, right labels are among them.
+    v = _least_share(seen.astype(np.float64), weight, _FEWEST_LOW, _MOST_LOW * weight.sum())
+    # Cells that are not right: all but the recorded that are right and what is missing of them.
+    right = recorded - v.value * cells
+    not_right = cells - max(0.0, right) / max(0.05, 1 - u.value)
+    share = not_right / max(1, recorded)
+    wrong = Rate(*(min(1.0, float(x * share)) for x in (v.value, v.low, v.high)))
+    return NoiseModel(u, wrong, float(min(v.value, recorded / cells)))
+
+
+def _least_share(counted: np.ndarray, cells: np.ndarray, fewest: float, most: float) -> Rate:
+    """The least share of counted cells among the first ones, however many those are, by its upper limit.
+
+    fewest, most : of cells, between which the share is looked at.
+    """
+    hits, total = np.cumsum(counted), np.cumsum(cells)
+    places = np.flatnonzero((total >= fewest) & (total <= most))
+    if not len(places):
+        places = np.array([min(len(total) - 1, int(fewest))])
+    places = np.unique(places[np.linspace(0, len(places) - 1, _TRIED).astype(np.int64)])
+    # One of many shares is low by luck, so the least one is looked for with wider intervals than it is told with.
+    best = min(places, key=lambda place: wilson(float(hits[place]), float(total[place]), _Z_OF_MANY).high)
+    return wilson(float(hits[best]), float(total[best]))
+
+
+def wilson(hits: float, n: float, z: float = _Z) -> Rate:
+    """A share of n, with Wilson's interval."""
+    if n <= 0:
+        return Rate(0.0, 0.0, 1.0)
+    share = hits / n
+    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return Rate(float(share), float(max(0.0, centre - half)), float(min(1.0, centre + half)))
+
+
+def rates_of_labels(
+    entries: Entries, p: np.ndarray, noise: NoiseModel, labels: int, fewest: int = 30
+) -> dict[int, dict[str, Rate]]:
+    """Missing and wrong rates of each label that at least `fewest` rows carry: expected numbers of such labels.
+
+    Their intervals hold for the rows' own chance, given that the probabilities are right.
+    """
+    seen = entries.observed
+    wrong, missing = noise.is_wrong(p), noise.is_missing(p)
+    columns = entries.columns
+    counts = np.bincount(columns[seen], minlength=labels)
+
+    def total(values: np.ndarray, of: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        own = values[of] if weight is None else values[of] * weight[of]
+        return np.bincount(columns[of], weights=own, minlength=labels)
+
+    expected_wrong, spread_wrong = total(wrong, seen), total(wrong * (1 - wrong), seen)
+    expected, spread = (total(x, ~seen, entries.weight) for x in (missing, missing * (1 - missing)))
+    found: dict[int, dict[str, Rate]] = {}
+    for label in np.flatnonzero(counts >= fewest):
+        right = counts[label] - expected_wrong[label]
+        found[int(label)] = {
+            "missing": _expected(expected[label], spread[label], right + expected[label]),
+            "wrong": _expected(expected_wrong[label], spread_wrong[label], counts[label]),
+        }
+    return found
+
+
+def _expected(count: float, variance: float, of: float) -> Rate:
+    half = _Z * float(np.sqrt(variance))
+    of = max(of, 1e-9)
+    return Rate(float(count / of), float(max(0.0, (count - half) / of)), float(min(1.0, (count + half) / of)))

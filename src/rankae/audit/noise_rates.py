@@ -9,8 +9,8 @@
     missing  u q / (1 - p)               of a label that is not recorded
 
 u is read off the highest scores, where nearly every label is right; v off the lowest, where nearly none is. How many
-those are is found by the share that is least up to its own chance (best bin estimation, Garg and others 2021). Rows that
-nobody can predict count as noise, so both are upper bounds.
+those are is found by the share that is least up to its own chance (best bin estimation, Garg and others 2021). Rows
+that nobody can predict count as noise, so both are upper bounds.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rankae import metrics
-from rankae.cli.measuring import matched, training_labels
+from rankae.base.evaluation import training_labels
+from rankae.cli.measuring import matched
 from rankae.data import load_dataset
 from rankae.methods import create, load
 

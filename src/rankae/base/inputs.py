@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.tables import column_names, is_column, is_missing, is_number, listed, only_column
 from rankae.errors import DataError
 
 TargetKind = Literal["indicator", "lists", "single"]
@@ -21,11 +22,13 @@ class Targets:
     matrix : CSR float32, rows x labels, every stored value 1.
     classes : the label's name for each column, as the user gave it.
     kind : the form in which labels came, so that `predict` can answer in the same form.
+    named : an indicator whose columns have names, as a data frame's have; else they have only their places.
     """
 
     matrix: sp.csr_matrix
     classes: np.ndarray
     kind: TargetKind
+    named: bool = False
 
 
 def is_text(X: Any) -> bool:
@@ -34,8 +37,6 @@ def is_text(X: Any) -> bool:
         return False
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and (X.dtype.kind in "UT" or (X.dtype == object and isinstance(X[0], str)))
-    if hasattr(X, "iloc"):  # a pandas Series or DataFrame
-        return X.ndim == 1 and isinstance(X.iloc[0], str)
     return isinstance(X, Sequence) and isinstance(X[0], str)
 
 
@@ -50,11 +51,16 @@ def name_array(names: Iterable[Hashable]) -> np.ndarray:
 
 
 def label_matrix(Y: Any) -> Targets:
-    """Read labels given as an indicator matrix (sparse or dense), as lists of names, or as one name a row."""
+    """Read labels given as an indicator matrix (sparse or dense), as lists of names, or as one name a row.
+
+    Columns of pandas, polars and Arrow hold lists or names; the columns of a table of 0 and 1 are the labels' names.
+    """
     if sp.issparse(Y):
         return _from_indicator(sp.csr_matrix(Y, copy=True))
-    if hasattr(Y, "to_numpy"):
-        Y = Y.to_numpy()
+    if (names := column_names(Y)) is not None:
+        return _from_data_frame(Y, names)
+    if is_column(Y):
+        Y = _from_column(Y)
     if isinstance(Y, np.ndarray) and Y.ndim == 2:
         return _from_table(Y)
     if isinstance(Y, np.ndarray) and Y.dtype != object:
@@ -74,7 +80,7 @@ def label_matrix(Y: Any) -> Targets:
 def labels_among(Y: Any, classes: np.ndarray, pass_over: bool = False) -> sp.csr_matrix:
     """Labels Y in the columns of known `classes`; one that is not among them is a mistake, or is passed over."""
     targets = label_matrix(Y)
-    if targets.kind == "indicator":
+    if targets.kind == "indicator" and not targets.named:
         if targets.matrix.shape[1] != len(classes):
             raise DataError(f"labels have {targets.matrix.shape[1]} columns, the model {len(classes)}")
         return targets.matrix
@@ -103,6 +109,30 @@ def _from_table(Y: np.ndarray) -> Targets:
         return _from_lists(list(Y))
 
 
+def _from_data_frame(table: Any, names: list[Any]) -> Targets:
+    """An indicator with names, or the one column of a table of one."""
+    numbers = [is_number(table[name]) for name in names]
+    if len(names) == 1 and not numbers[0]:
+        return label_matrix(only_column(table))
+    if not all(numbers):
+        shown, wrong = ", ".join(map(str, names[:8])), names[numbers.index(False)]
+        raise DataError(
+            f"labels have the columns {shown}, of which {wrong} is no 0/1 indicator: give the one column that holds the labels, or 0/1 columns alone"
+        )
+    values = np.column_stack([np.asarray(listed(table[name]), dtype=np.float64) for name in names])
+    found = _from_indicator(sp.csr_matrix(values))
+    return Targets(found.matrix, name_array(names), "indicator", named=names != list(range(len(names))))
+
+
+def _from_column(column: Any) -> Any:
+    """A column's values: numbers as an array, whose kind tells what they are; among lists NaN is an empty one."""
+    values = listed(column)
+    if any(_is_collection(value) for value in values):
+        return [[] if is_missing(value) else value for value in values]
+    numbers = all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in values)
+    return np.asarray(values) if values and numbers else values
+
+
 def _from_indicator(matrix: sp.csr_matrix) -> Targets:
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
@@ -117,6 +147,7 @@ def _from_single(Y: Any) -> Targets:
     if isinstance(Y, np.ndarray) and Y.dtype.kind == "f" and not np.isfinite(Y).all():
         raise DataError("Input y contains NaN or infinity, which is no label")
     values = list(Y.tolist() if isinstance(Y, np.ndarray) else Y)
+    _check_single(values)
     try:
         classes = _sorted_names(set(values))
     except TypeError:
@@ -127,6 +158,27 @@ def _from_single(Y: Any) -> Targets:
         (np.ones(len(values), np.float32), indices, np.arange(len(values) + 1)), shape=(len(values), len(classes))
     )
     return Targets(matrix, np.asarray(classes) if isinstance(Y, np.ndarray) else name_array(classes), "single")
+
+
+def _check_single(values: list[Any]) -> None:
+    """Refuse what is no label, and what is several labels in one string: nobody looks for such a model's mistakes."""
+    for row, value in enumerate(values):
+        if is_missing(value):
+            raise DataError(
+                f"row {row}: the label is missing ({value}); leave the row out, or give a list of labels for every row"
+            )
+    distinct = {value for value in values if isinstance(value, str)}
+    for mark in ("|", ";", ","):
+        joined = [value for value in distinct if mark in value]
+        if not joined:
+            continue
+        parts = {part.strip() for value in distinct for part in value.split(mark)}
+        # A comma may stand in a name; where the parts are fewer than the wholes, they are labels of their own.
+        if mark != "," or len(parts) < len(distinct):
+            raise DataError(
+                f"labels such as {min(joined)[:60]!r} look like several in one string: split them, as in "
+                f'Y.str.split("{mark}"), or give [label] for each row if they are one'
+            )
 
 
 def _from_lists(Y: list[Any]) -> Targets:

@@ -6,6 +6,7 @@ Everything else (texts, names, thresholds, files) is here, once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
@@ -14,11 +15,13 @@ import scipy.sparse as sp
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rankae.base.evaluation import evaluated
 from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.base.inputs import Targets, is_text, label_matrix, name_array
 from rankae.base.parameters import check_parameters
 from rankae.base.probabilities import Probabilities
 from rankae.base.search_space import Space
+from rankae.base.tables import texts_of
 from rankae.data.dataset import Dataset
 from rankae.data.reading import ReadingSettings
 from rankae.data.text import TextFeatures
@@ -80,9 +83,12 @@ class LabelRanker(Probabilities):
 
     # What a user calls ------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, Y: Any) -> Self:
-        """Learn from rows X (CSR, dense array or strings) and labels Y (indicator matrix or lists of names)."""
-        return self._learn(X, Y)
+    def fit(self, X: Any, Y: Any, **unknown: Any) -> Self:
+        """Learn from rows X (CSR, dense array or strings) and labels Y (indicator matrix or lists of names).
+
+        Both may be columns or tables of pandas, polars or Arrow.
+        """
+        return self._learn(X, Y, **none_of(unknown))
 
     def fit_dataset(self, data: Dataset) -> Self:
         """`fit` on a data set, keeping its label names."""
@@ -170,11 +176,19 @@ class LabelRanker(Probabilities):
             raise DataError(f"there are {len(columns)} rows but {targets.matrix.shape[0]} rows of labels")
         known = {name: i for i, name in enumerate(self.classes_.tolist())}
         to_model = np.array([known.get(name, -2) for name in targets.classes.tolist()], dtype=np.int64)
-        if targets.kind == "indicator":
+        if targets.kind == "indicator" and not targets.named:
             to_model = np.arange(len(to_model))
         coo = targets.matrix.tocoo()
         right = to_model[coo.col] == columns[coo.row, 0]
         return float(right.sum() / max(1, len(columns)))
+
+    def evaluate(self, X: Any, y: Any, k: Sequence[int] = (1, 3, 5)) -> dict[str, float | int]:
+        """P@k, nDCG@k, PSP@k and more in percent, as `rankae evaluate` prints them; see `rankae.metrics`.
+
+        Labels that the model has never seen count as misses; an indicator matrix has the columns of `classes_`.
+        """
+        self._check_fitted()
+        return evaluated(self, X, label_matrix(y), k)
 
     def save(self, path: str | Path, **facts: Any) -> None:
         """Write the model folder (see `rankae.model_file`); `facts` such as metrics are kept in model.json."""
@@ -278,7 +292,7 @@ class LabelRanker(Probabilities):
         return self._matrix(X, reset=True)
 
     def _rows(self, X: Any) -> Rows:
-        X = with_vectors(X)
+        X = texts_of(with_vectors(X))
         if is_text(X):
             if self.reads == "text":
                 return list(X)
@@ -321,6 +335,7 @@ class LabelRanker(Probabilities):
         if isinstance(X, list | tuple) and not X:
             raise DataError("there are no rows to learn from")
         self.check_parameters()
+        X = texts_of(X)
         targets = Y if isinstance(Y, Targets) else label_matrix(Y)
         self.reading_ = reading
         return self._fit_targets(self._training_rows(X, targets, **given), targets, **given)
@@ -369,6 +384,15 @@ def named_targets(data: Dataset) -> Targets:
     """The labels of a data set, with their names if it has any."""
     targets = label_matrix(data.labels)
     return targets if data.label_names is None else Targets(targets.matrix, name_array(data.label_names), "lists")
+
+
+def none_of(unknown: dict[str, Any]) -> dict[str, Any]:
+    """Nothing; and a sentence for those who hand in what no method has a use for."""
+    if "sample_weight" in unknown:
+        raise RankaeError("rows are not weighed: leave sample_weight out, and give a row twice if it is to count twice")
+    if unknown:
+        raise TypeError(f"fit has no argument {next(iter(unknown))!r}")
+    return {}
 
 
 def _length(rows: Rows) -> int:

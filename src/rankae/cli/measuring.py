@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.evaluation import training_labels
 from rankae.data.dataset import Dataset
 from rankae.errors import DataError
 from rankae.metrics import Selection, evaluate, evaluate_probabilities
@@ -87,12 +88,3 @@ def matched(model: LabelRanker, data: Dataset) -> Dataset:
     if aligned.labels.nnz and not (aligned.labels.indices < len(classes)).any():
         raise DataError(f"{data.name}: the model knows none of its labels; was it trained on other data?")
     return aligned
-
-
-def training_labels(model: LabelRanker) -> sp.csr_matrix:
-    """A label matrix with the counts of the training rows, which is all that propensities look at."""
-    counts = np.asarray(model.label_counts_, dtype=np.int64)
-    ends = np.concatenate([[0], np.cumsum(counts)])
-    rows = np.arange(ends[-1]) - np.repeat(ends[:-1], counts)
-    columns = sp.csc_matrix((np.ones(len(rows), np.float32), rows, ends), shape=(model.training_rows_, len(counts)))
-    return columns.tocsr()

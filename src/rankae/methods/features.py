@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from rankae.base.inputs import Targets, is_text, labels_among
 from rankae.base.ranker import LabelRanker, Rows
+from rankae.base.tables import texts_of
 from rankae.data.lsa import lsa_embeddings, side_by_side
 from rankae.data.scaling import Scaling
 from rankae.data.text import TextFeatures
@@ -88,7 +89,7 @@ class ChosenFeatures(LabelRanker):
             return self.text_.sequences(X, _LONGEST_DOCUMENT)
         given = trusted is not None
         if trusted is not None:
-            texts, labels = with_vectors(trusted[0]), trusted[1]
+            texts, labels = texts_of(with_vectors(trusted[0])), trusted[1]
             trusted = (texts, labels_among(labels, targets.classes, pass_over=True)) if is_text(texts) else None
         with limited_to(self.threads):
             self.text_, rows, lines = choose_text(X, targets.matrix, self._text_candidates(given), self._seed, trusted)
@@ -123,6 +124,7 @@ class ChosenFeatures(LabelRanker):
         return {"token_pattern": self.token_pattern or WORD, "accents": self.accents, "html": self.html}
 
     def _rows(self, X: Any) -> Rows:
+        X = texts_of(X)
         if self.words != "bag" and self.text_ is not None and is_text(X):
             return self.text_.sequences(X, _LONGEST_DOCUMENT)
         rows = super()._rows(X)

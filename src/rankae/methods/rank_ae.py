@@ -24,7 +24,7 @@ from rankae.base.parameters import (
     Threads,
     check_values,
 )
-from rankae.base.ranker import Rows
+from rankae.base.ranker import Rows, none_of
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.base.seeds import drawn_seed
 from rankae.components.stack import Stack
@@ -266,7 +266,7 @@ class RankAE(ChosenFeatures):
 
     # Training ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, Y: Any, trusted: tuple[Any, Any] | None = None) -> Self:
+    def fit(self, X: Any, Y: Any, trusted: tuple[Any, Any] | None = None, **unknown: Any) -> Self:
         """Learn from rows X and labels Y.
 
         Parameters
@@ -277,7 +277,7 @@ class RankAE(ChosenFeatures):
             wrong. They make the choices (see `rankae.recipe.trusted`); the preset "paper" keeps the epoch that suits
             them best. Labels that no training row carries are passed over.
         """
-        return self._learn(X, Y, trusted=trusted)
+        return self._learn(X, Y, trusted=trusted, **none_of(unknown))
 
     def fit_dataset(self, data: Dataset, trusted: Dataset | None = None) -> Self:
         """`fit` on a data set, keeping its label names; `trusted` has the same label columns."""

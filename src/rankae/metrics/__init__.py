@@ -18,6 +18,7 @@ from rankae.metrics.f1 import Selection
 from rankae.metrics.judged import Judged, judge, ndcg_rows, precision_rows, recall_rows
 from rankae.metrics.per_label import LabelResults, by_frequency, coverage, per_label
 from rankae.metrics.propensity import Weighed, inverse_propensities, weigh
+from rankae.metrics.scorer import Scorer, scorer
 from rankae.metrics.summary import evaluate, precisions, row_merits, standard_error
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "LabelResults",
     "Reliability",
     "Selection",
+    "Scorer",
     "Weighed",
     "by_frequency",
     "coverage",
@@ -39,6 +41,7 @@ __all__ = [
     "recall_rows",
     "reliability",
     "row_merits",
+    "scorer",
     "standard_error",
     "weigh",
 ]

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from rankae.base.native import PickledByState
 from rankae.base.parameters import Count, Positive, RandomState, Threads
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
@@ -29,7 +30,7 @@ MARK, END_OF_LINE = "__label__", "</s>"  # fastText's own marks
 _MOST_ONE_VS_ALL = 4000
 
 
-class FastText(LabelRanker):
+class FastText(PickledByState, LabelRanker):
     """Mean of word (and word n-gram) vectors, then a linear classifier.
 
     fastText's own defaults (rate 0.1, 5 epochs, softmax) are for few classes and millions of rows. With many labels

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from napkinxc import models
 from sklearn.utils import check_random_state
 
+from rankae.base.native import PickledByState
 from rankae.base.parameters import Count, NotNegative, Positive, RandomState, Range, Threads
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
@@ -22,7 +23,7 @@ from rankae.rivals._packed_folder import pack, unpack
 from rankae.rivals._ranked import Ranked, rank_pairs
 
 
-class _NapkinXC(LabelRanker):
+class _NapkinXC(PickledByState, LabelRanker):
     """A napkinXC model with logistic node classifiers.
 
     Parameters

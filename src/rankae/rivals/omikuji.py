@@ -18,6 +18,7 @@ import numpy as np
 import omikuji
 import scipy.sparse as sp
 
+from rankae.base.native import PickledByState
 from rankae.base.parameters import Count, NGrams, NotNegative, Positive, Range, Threads
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
@@ -28,7 +29,7 @@ from rankae.rivals._packed_folder import pack, unpack
 from rankae.rivals._ranked import Ranked, rank_pairs
 
 
-class _LabelTrees(LabelRanker):
+class _LabelTrees(PickledByState, LabelRanker):
     """Trees over labels with a linear classifier at every node.
 
     Parameters

@@ -117,7 +117,8 @@ def _from_data_frame(table: Any, names: list[Any]) -> Targets:
     if not all(numbers):
         shown, wrong = ", ".join(map(str, names[:8])), names[numbers.index(False)]
         raise DataError(
-            f"labels have the columns {shown}, of which {wrong} is no 0/1 indicator: give the one column that holds the labels, or 0/1 columns alone"
+            f"labels have the columns {shown}, of which {wrong} is no 0/1 indicator: "
+            "give the one column that holds the labels, or 0/1 columns alone"
         )
     values = np.column_stack([np.asarray(listed(table[name]), dtype=np.float64) for name in names])
     found = _from_indicator(sp.csr_matrix(values))

@@ -14,12 +14,14 @@ from rankae.components.neighbours import Neighbours
 from rankae.components.rankers import Rankers
 from rankae.data import make_dataset
 from rankae.numerics.conjugate_gradients import RidgeSolver
-from rankae.numerics.shards import even_spans, shared_out, sharing, weighted_spans
+from rankae.numerics.shards import HERE, even_spans, sharing, weighted_spans, workers_for
 from rankae.numerics.shortlist import Shortlist
 
 
 class Elsewhere:
     """Three shards at least, each from copies of what is shared, done twice and in the wrong order."""
+
+    least = 0.0
 
     def __init__(self) -> None:
         self.steps: list[str] = []
@@ -90,7 +92,10 @@ def test_spans_cover_everything_once():
     assert weighted_spans(np.ones(6), 3) == [(0, 2), (2, 4), (4, 6)]
 
 
-def test_nothing_is_shared_outside_of_the_block():
-    with sharing(Elsewhere()):
-        assert shared_out()
-    assert not shared_out()
+def test_small_work_stays_here():
+    others = Elsewhere()
+    others.least = 1e6
+    with sharing(others):
+        assert workers_for(1e6) is others
+        assert workers_for(1e5) is HERE
+    assert workers_for(1e9) is HERE

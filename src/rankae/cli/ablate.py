@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rankae.cli.experiment_options import (
     Again,
     CellMinutes,
@@ -18,7 +20,18 @@ from rankae.cli.experiment_options import (
     print_summary,
     running,
 )
-from rankae.cli.options import Delimiter, FormatName, LabelColumn, LabelSeparator, Places, TextColumn, given, places
+from rankae.cli.on_cluster import cell_runner
+from rankae.cli.options import (
+    Cluster,
+    Delimiter,
+    FormatName,
+    LabelColumn,
+    LabelSeparator,
+    Places,
+    TextColumn,
+    given,
+    places,
+)
 
 
 def ablate(
@@ -28,6 +41,7 @@ def ablate(
     tune_trials: TuneTrials = 0,
     k: Places = "1,3,5",
     jobs: Jobs = 1,
+    cluster: Cluster = None,
     isolate: Isolate = True,
     retry: Retry = False,
     again: Again = None,
@@ -54,5 +68,7 @@ def ablate(
         label_separator=label_separator,
         delimiter=delimiter,
     )
-    how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only, reading)
-    print_summary(experiment.ablate(data, how, seeds, tune_trials, places(k)), out, json)
+    with cell_runner(cluster) as (remote, workers):
+        how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only, reading)
+        how = how if remote is None else replace(how, remote=remote, jobs=max(jobs, workers))
+        print_summary(experiment.ablate(data, how, seeds, tune_trials, places(k)), out, json)

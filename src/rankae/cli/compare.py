@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -25,7 +26,18 @@ from rankae.cli.experiment_options import (
     print_summary,
     running,
 )
-from rankae.cli.options import Delimiter, FormatName, LabelColumn, LabelSeparator, Places, TextColumn, given, places
+from rankae.cli.on_cluster import cell_runner
+from rankae.cli.options import (
+    Cluster,
+    Delimiter,
+    FormatName,
+    LabelColumn,
+    LabelSeparator,
+    Places,
+    TextColumn,
+    given,
+    places,
+)
 
 
 def compare(
@@ -38,6 +50,7 @@ def compare(
     k: Places = "1,3,5",
     settings: Settings = None,
     jobs: Jobs = 1,
+    cluster: Cluster = None,
     isolate: Isolate = True,
     retry: Retry = False,
     again: Again = None,
@@ -68,6 +81,8 @@ def compare(
         label_separator=label_separator,
         delimiter=delimiter,
     )
-    how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only, reading)
-    summary = experiment.compare(data, chosen, how, seeds, tune_trials, places(k))
-    print_summary(summary, out, json)
+    with cell_runner(cluster) as (remote, workers):
+        how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only, reading)
+        how = how if remote is None else replace(how, remote=remote, jobs=max(jobs, workers))
+        summary = experiment.compare(data, chosen, how, seeds, tune_trials, places(k))
+        print_summary(summary, out, json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -25,7 +26,18 @@ from rankae.cli.experiment_options import (
     running,
 )
 from rankae.cli.experiment_options import rates as read_rates
-from rankae.cli.options import Delimiter, FormatName, LabelColumn, LabelSeparator, Places, TextColumn, given, places
+from rankae.cli.on_cluster import cell_runner
+from rankae.cli.options import (
+    Cluster,
+    Delimiter,
+    FormatName,
+    LabelColumn,
+    LabelSeparator,
+    Places,
+    TextColumn,
+    given,
+    places,
+)
 
 
 def noise(
@@ -46,6 +58,7 @@ def noise(
     k: Places = "1,3,5",
     settings: Settings = None,
     jobs: Jobs = 1,
+    cluster: Cluster = None,
     isolate: Isolate = True,
     retry: Retry = False,
     again: Again = None,
@@ -74,7 +87,9 @@ def noise(
         label_separator=label_separator,
         delimiter=delimiter,
     )
-    how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only, reading)
-    sources = data or ["tmdb-plots"]
-    summary = experiment.noise(sources, chosen, how, names(kind), read_rates(rates), seeds, tune_trials, places(k))
-    print_summary(summary, out, json)
+    with cell_runner(cluster) as (remote, workers):
+        how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only, reading)
+        how = how if remote is None else replace(how, remote=remote, jobs=max(jobs, workers))
+        sources = data or ["tmdb-plots"]
+        summary = experiment.noise(sources, chosen, how, names(kind), read_rates(rates), seeds, tune_trials, places(k))
+        print_summary(summary, out, json)

@@ -50,3 +50,9 @@ def use_threads(threads: int | None) -> None:
     if threads is not None:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
             os.environ[name] = str(threads)
+
+
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS|local:N", help="Share the work among N workers here, or those of a Dask scheduler."),
+]

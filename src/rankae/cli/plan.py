@@ -51,7 +51,7 @@ def keep_within(ranker: LabelRanker, rows: Dataset, memory: float | None) -> dic
     if memory is None:
         if not isinstance(ranker, RankAE) or preset_settings(ranker.preset)[0] in JOINT:
             return {}
-        held = sum(map(len, rows.texts)) if rows.texts is not None else 8.0 * rows.rows.nnz  # type: ignore[attr-defined]
+        held = 8.0 * rows.features.nnz if rows.features is not None else sum(map(len, rows.texts or ()))
         if held < _WORTH_A_PLAN * free_memory():
             return {}
     plan = plan_of(ranker, rows, memory)

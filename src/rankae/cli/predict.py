@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from rankae.cli.options import (
+    Cluster,
     Delimiter,
     FormatName,
     IdColumn,
@@ -24,6 +26,8 @@ from rankae.cli.options import (
 from rankae.errors import RankaeError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from rankae.base.ranker import LabelRanker
     from rankae.data import Dataset
     from rankae.report.answers import Answer, Writer
@@ -60,6 +64,7 @@ def predict(
         bool, typer.Option("--formulas", help="CSV: no apostrophe before texts that begin with = + - @.")
     ] = False,
     batch: Annotated[int, typer.Option(min=1, help="Rows to read at a time; those of a pipe as they come.")] = 1024,
+    cluster: Cluster = None,
     threads: Threads = None,
     format: FormatName = None,
     text_column: TextColumn = None,
@@ -70,9 +75,11 @@ def predict(
 
     INPUT is text (a document a line), JSONL, CSV, Parquet, XMC text or npz, plain or compressed; it is read as the
     training data was, and labels in it are not looked at. A column of ids goes along.
+    With --cluster each batch is a task; answers come in the order of the rows, and a run that is started again goes on.
     """
     kind = _kind(out, csv)
     use_threads(threads)
+    from rankae.cli.on_cluster import cluster_workers
     from rankae.data import iter_batches
     from rankae.methods import load
     from rankae.progress import bar
@@ -92,7 +99,17 @@ def predict(
         raise RankaeError(f"--min-labels {min_labels} is more than the {most} labels that a row may have; raise -k")
     table = Table(ranker.classes_, min(most, len(ranker.classes_)))
     batches = iter_batches(source, format=format, batch=batch, reading=ranker.reading_, **options)
-    with _output(out) as stream, bar("predicting") as progress:
+    work = _work_folder(model, out)
+    with cluster_workers(cluster, work) as workers, _output(out) as stream, bar("predicting") as progress:
+        best: Iterable[tuple[Dataset, np.ndarray, np.ndarray]]
+        if workers is None:
+            best = (
+                (rows, *ranker.top_columns(rows.with_features(ranker.n_features_in_).rows, table.k)) for rows in batches
+            )
+        else:
+            from rankae.cluster import predicted
+
+            best = predicted(workers, model, batches, ranker.n_features_in_, table.k)
         writer: Writer
         if kind == "jsonl":
             writer = JsonLines(stream, ranker.classes_)
@@ -100,10 +117,12 @@ def predict(
             writer = CsvLines(stream, table, bom=bom, formulas=formulas)
         else:
             writer = Workbook(stream, table)
-        for rows in batches:
-            writer.write(_answer(ranker, rows, table.k, cut))
+        for rows, columns, scores in best:
+            writer.write(_answer(ranker, rows, columns, scores, cut))
             progress.advance(len(rows))
         writer.close()
+    if cluster is not None:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -122,10 +141,9 @@ class Cut:
     true: bool
 
 
-def _answer(ranker: LabelRanker, rows: Dataset, k: int, cut: Cut) -> Answer:
+def _answer(ranker: LabelRanker, rows: Dataset, columns: np.ndarray, scores: np.ndarray, cut: Cut) -> Answer:
     from rankae.report.answers import Answer, carried_of
 
-    columns, scores = ranker.top_columns(rows.with_features(ranker.n_features_in_).rows, k)
     calibration = ranker.calibration_
     recorded = None if calibration is None else ranker.probabilities(columns, scores)
     shown = calibration.true(recorded) if cut.true and calibration is not None and recorded is not None else recorded
@@ -138,6 +156,12 @@ def _answer(ranker: LabelRanker, rows: Dataset, k: int, cut: Cut) -> Answer:
         return answer
     keep[:, : cut.least] = True
     return answer.cut(keep & (columns >= 0))
+
+
+def _work_folder(model: Path, out: Path | None) -> Path:
+    """Where a cluster's workers read rows and leave answers: beside what is written, else beside the model."""
+    beside = model if out is None else out
+    return beside.with_name(f"{beside.name}.parts")
 
 
 def _kind(out: Path | None, csv: bool) -> str:

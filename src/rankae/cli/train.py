@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankae.cli.options import (
+    Cluster,
     Data,
     Delimiter,
     FormatName,
@@ -77,6 +78,7 @@ def train(
         typer.Option(metavar="SIZE", help="Keep within, such as 8G; by default three quarters of what is free."),
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page about the training to this HTML file.")] = None,
+    cluster: Cluster = None,
     threads: Threads = None,
     json: Json = False,
     format: FormatName = None,
@@ -88,10 +90,12 @@ def train(
 ) -> None:
     """Train a model and write it to a folder; no option but --model is needed, and with --plan not even that.
 
+    With --cluster, workers read the inputs from, and leave finished shards in, DIR.checkpoint, which they must share.
     Ctrl-C keeps the last checkpoint, in DIR.checkpoint, from which --resume goes on.
     """
     use_threads(threads)
     from rankae.cli.fitting import fit_and_save, new_ranker
+    from rankae.cli.on_cluster import cluster_workers, sharing_with
     from rankae.cli.plan import keep_within, parse_size, plan_of, show_plan
     from rankae.data import load_dataset
     from rankae.model_file import check_place
@@ -130,7 +134,10 @@ def train(
     try:
         if validation:
             facts["held_out"] = _held_out_measures(new_ranker(method, parameters, usual), rows, checked, seed)
-        facts = fit_and_save(ranker, rows, model, checked, calibrate, **facts)
+        with cluster_workers(cluster, checkpoint / "cluster") as workers, sharing_with(workers):
+            facts = fit_and_save(ranker, rows, model, checked, calibrate, **facts)
+            if workers is not None:
+                facts["cluster"] = workers.summary()
     except KeyboardInterrupt:
         typer.echo(_how_to_go_on(checkpoint, context.obj), err=True)
         raise typer.Exit(INTERRUPTED) from None

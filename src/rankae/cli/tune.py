@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from rankae.cli.experiment_options import Json
+from rankae.cli.on_cluster import cell_runner
 from rankae.cli.options import (
+    Cluster,
     Data,
     Delimiter,
     FormatName,
@@ -29,6 +31,7 @@ def tune(
     minutes: Annotated[float | None, typer.Option(min=0, help="The most that this run may search.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the search and of the models.")] = 0,
     k: Places = "1,3,5",
+    cluster: Cluster = None,
     json: Json = False,
     format: FormatName = None,
     text_column: TextColumn = None,
@@ -56,17 +59,20 @@ def tune(
         label_separator=label_separator,
         delimiter=delimiter,
     )
-    found = tune_and_refit(
-        data,
-        method,
-        out,
-        trials=trials,
-        minutes=minutes,
-        seed=seed,
-        k=places(k),
-        tell=None if json else tell,
-        reading=reading,
-    )
+    with cell_runner(cluster) as (remote, workers):
+        found = tune_and_refit(
+            data,
+            method,
+            out,
+            trials=trials,
+            minutes=minutes,
+            seed=seed,
+            k=places(k),
+            tell=None if json else tell,
+            reading=reading,
+            remote=remote,
+            jobs=workers,
+        )
     files = {name: str(out / name) for name in ("preset.json", "tuning.html", "model")}
     if json:
         shown = {"parameters": found.parameters, "validation": found.value, "trials": found.trials}

@@ -16,7 +16,7 @@ import torch
 
 from rankae.components.dual_descent import MOST_FOLDS, solve_labels
 from rankae.model_file import pack_csr, unpack_csr
-from rankae.numerics.shards import Arrays, Span, weighted_spans, workers
+from rankae.numerics.shards import Arrays, Span, weighted_spans, workers_for
 from rankae.numerics.shortlist import Shortlist
 
 _ENTRIES = 8_000_000  # of rows and labels that are sorted by label at a time: some 400 MB
@@ -77,10 +77,9 @@ class Rankers:
             shared |= {"old": start.weights, "old_biases": start.biases}
         settings = {"cost": cost, "passes": passes, "tolerance": tolerance, "least": least, "seed": seed}
         settings |= {"last_passes": passes if last_passes is None else last_passes, "lists": 1 + len(without)}
-        shards = workers().shards(-(-int(listed.sum()) // _ENTRIES))
-        found = list(
-            workers().map("rankers", solve_shard, shared, settings, weighted_spans(listed + 1, max(1, shards)))
-        )
+        others = workers_for(10.0 * listed.sum() * rows.nnz / max(1, rows.shape[0]))
+        spans = weighted_spans(listed + 1, others.shards(-(-int(listed.sum() + 1) // _ENTRIES)))
+        found = list(others.map("rankers", solve_shard, shared, settings, spans))
         weights = _stacked(found, ("weights", "words", "starts"), rows.shape[1])
         out_of_fold = _stacked(found, ("out_of_fold", "of_rows", "of_labels"), rows.shape[0])
         return cls(weights, np.concatenate([own["biases"] for own in found])), out_of_fold.T.tocsr()

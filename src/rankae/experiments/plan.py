@@ -84,6 +84,7 @@ class Running:
     cells : where they are kept, which several reports may share; by default within the folder.
     report_only : run nothing, and report what is finished, with all seeds there are.
     reading : options of `load_dataset` for all data sets.
+    remote : calls a function elsewhere and waits for its answer; then each cell is one task of a cluster.
     """
 
     folder: Path
@@ -96,6 +97,7 @@ class Running:
     report_only: bool = False
     again: frozenset[str] = frozenset()
     reading: dict[str, Any] = field(default_factory=dict)
+    remote: Callable[..., Any] | None = None
 
     @property
     def store(self) -> Store:
@@ -172,7 +174,10 @@ def _run_one(series: Series, seeds: int, run_cell: Callable[[Cell], Result | Non
 def _runner(running: Running) -> Callable[[Cell], Result]:
     """Runs a cell unless it is finished already."""
     store = running.store
-    if running.isolate:
+    if running.remote is not None:
+        store = Store(store.folder.resolve())  # workers may stand in other folders
+        run = partial(running.remote, run_isolated, store=store, minutes=running.minutes)
+    elif running.isolate:
         run = partial(run_isolated, store=store, minutes=running.minutes)
     else:
         from rankae.experiments import measure  # every method's libraries, which isolated cells import for themselves

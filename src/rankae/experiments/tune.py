@@ -48,6 +48,8 @@ def search_parameters(
     study_file: Path | None = None,
     tell: Callable[[int, float | None], None] | None = None,
     check_chooses_epoch: bool = False,
+    measure: Callable[[dict[str, Any], float], float] | None = None,
+    jobs: int = 1,
 ) -> Found:
     """The parameters with the best mean of P@k on `check`, learnt from `learn`.
 
@@ -57,6 +59,7 @@ def search_parameters(
     fixed : parameters that are given and not searched.
     study_file : where trials are kept; a search that finds some there goes on from them.
     tell : is told the number of trials and the best value after each one.
+    measure, jobs : what measures parameters on a share of the rows in place of this process, and trials at a time.
     check_chooses_epoch : the method keeps the epoch that suits `check` best, as it will when it is trained at last.
     """
     optuna = _optuna()
@@ -66,14 +69,16 @@ def search_parameters(
     check = check.aligned_to(learn.label_names if learn.label_names is not None else range(learn.n_labels))
     study = _study(optuna, method, learn, study_file, seed)
     shares = [FIRST_SHARE, 1.0] if len(learn) >= FEWEST_ROWS_TO_SHARE else [1.0]
-    order = np.random.default_rng(seed).permutation(len(learn))
 
     def value_of(trial: Any) -> float:
         parameters = {} if trial.user_attrs.get("defaults") else _draw(trial, space)
         value = 0.0
         for share in shares:
-            rows = learn if share == 1 else learn.take(np.sort(order[: int(share * len(order))]))
-            value = _mean_precision(method, (fixed or {}) | parameters, rows, check, seed, k, check_chooses_epoch)
+            if measure is not None:
+                value = measure((fixed or {}) | parameters, share)
+            else:
+                rows = share_of(learn, share, seed)
+                value = mean_precision(method, (fixed or {}) | parameters, rows, check, seed, k, check_chooses_epoch)
             if share < 1:
                 trial.report(value, round(100 * share))
                 if trial.should_prune():
@@ -90,7 +95,7 @@ def search_parameters(
     remaining = trials - len(_ended(study))
     if remaining > 0:
         timeout = None if minutes is None else 60 * minutes
-        study.optimize(value_of, remaining, timeout, catch=failures, callbacks=[after])
+        study.optimize(value_of, remaining, timeout, n_jobs=jobs, catch=failures, callbacks=[after])
     if not _complete(study):
         raise RankaeError(f"none of {len(_ended(study))} trials of {method} could be measured on {learn.name}")
     best = study.best_trial
@@ -145,7 +150,14 @@ def _draw(trial: Any, space: Space) -> dict[str, Any]:
     return drawn
 
 
-def _mean_precision(
+def share_of(rows: Dataset, share: float, seed: int) -> Dataset:
+    """The rows, or so large a sample of them."""
+    if share == 1:
+        return rows
+    return rows.take(np.sort(np.random.default_rng(seed).permutation(len(rows))[: int(share * len(rows))]))
+
+
+def mean_precision(
     method: str,
     parameters: dict[str, Any],
     learn: Dataset,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from rankae.data import load_dataset
+from rankae.data import Dataset, load_dataset
 from rankae.experiments.compare import write_files
 from rankae.experiments.measure import fit_and_check
-from rankae.experiments.tune import Found, search_parameters
+from rankae.experiments.tune import Found, mean_precision, search_parameters, share_of
 from rankae.experiments.tuning_page import tuning_page
 from rankae.methods import registry
 
@@ -27,11 +28,18 @@ def tune_and_refit(
     k: tuple[int, ...] = (1, 3, 5),
     tell: Callable[[int, float | None], None] | None = None,
     reading: dict[str, Any] | None = None,
+    remote: Callable[..., Any] | None = None,
+    jobs: int = 1,
 ) -> Found:
     """Search on 20 % of the training rows, write what was found, then train on all rows.
 
     reading : options of `load_dataset`, such as text_column.
+    remote, jobs : calls a function on a worker of a cluster and waits for its answer; and how many workers there are.
     """
+    measure = None
+    if remote is not None:
+        source = str(Path(data).resolve()) if Path(data).exists() else data
+        measure = partial(remote, precision_elsewhere, source, tuple(sorted((reading or {}).items())), method, seed, k)
     train = load_dataset(data, "train", **reading or {})
     learn, check = fit_and_check(train)
     found = search_parameters(
@@ -44,6 +52,8 @@ def tune_and_refit(
         k=k,
         study_file=out / "study.journal",
         tell=tell,
+        measure=measure,
+        jobs=jobs,
     )
     # A preset holds parameters and nothing else, so that `rankae train --preset` takes it as it is.
     preset = registry.METHODS[method].parameters | found.parameters
@@ -58,3 +68,23 @@ def tune_and_refit(
     model = registry.seeded(registry.create(method, **found.parameters), seed)
     model.fit_dataset(train).save(out / "model", tuning={"validation": found.value, "trials": found.trials})
     return found
+
+
+def precision_elsewhere(
+    data: str,
+    reading: tuple[tuple[str, Any], ...],
+    method: str,
+    seed: int,
+    k: tuple[int, ...],
+    parameters: dict[str, Any],
+    share: float,
+) -> float:
+    """The precision of a trial, on a worker that reads the data for itself, once."""
+    learn, check = _split(data, reading)
+    return mean_precision(method, parameters, share_of(learn, share, seed), check, seed, k, False)
+
+
+@lru_cache(maxsize=1)
+def _split(data: str, reading: tuple[tuple[str, Any], ...]) -> tuple[Dataset, Dataset]:
+    learn, check = fit_and_check(load_dataset(data, "train", **dict(reading)))
+    return learn, check.aligned_to(learn.label_names if learn.label_names is not None else range(learn.n_labels))

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from rankae.numerics.shards import Arrays, Span, shared_out, workers
+from rankae.numerics.shards import HERE, Arrays, Span, Workers, workers_for
 from rankae.numerics.sparse_product import sparse_product
 from rankae.numerics.threads import across_threads
 
@@ -37,8 +37,9 @@ class RidgeSolver:
     ) -> np.ndarray:
         """S, from 0 or from the solution of a problem that is nearly the same."""
         solution = np.empty((self.rows.shape[1], targets.shape[1]), dtype=np.float32)
-        if shared_out():
-            return self._solve_elsewhere(targets, start, iterations, tolerance)
+        others = workers_for(2.0 * iterations * self.rows.nnz * targets.shape[1])
+        if others is not HERE:
+            return self._solve_elsewhere(others, targets, start, iterations, tolerance)
         for first in range(0, targets.shape[1], _COLUMNS):
             columns = slice(first, first + _COLUMNS)
             own = None if start is None else start[:, columns]
@@ -46,13 +47,13 @@ class RidgeSolver:
         return solution
 
     def _solve_elsewhere(
-        self, targets: np.ndarray, start: np.ndarray | None, iterations: int, tolerance: float
+        self, others: Workers, targets: np.ndarray, start: np.ndarray | None, iterations: int, tolerance: float
     ) -> np.ndarray:
         """The same blocks of columns, so that the same numbers come out."""
         shared: dict[str, Any] = {"rows": self.rows, "targets": targets} | ({} if start is None else {"start": start})
         settings = {"ridge": float(self.ridge), "iterations": iterations, "tolerance": tolerance}
         ends = [*range(0, targets.shape[1], _COLUMNS), targets.shape[1]]
-        found = workers().map("ridge", solve_columns, shared, settings, list(pairwise(ends)))
+        found = others.map("ridge", solve_columns, shared, settings, list(pairwise(ends)))
         return np.concatenate([own["solution"] for own in found], axis=1)
 
     def _solve(self, targets: np.ndarray, start: np.ndarray | None, iterations: int, tolerance: float) -> np.ndarray:

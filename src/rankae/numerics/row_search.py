@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import torch
 
 from rankae.numerics.nearest_rows import keep_nearest, nearest_rows
-from rankae.numerics.shards import Arrays, Span, even_spans, shared_out, workers
+from rankae.numerics.shards import HERE, Arrays, Span, Workers, even_spans, workers_for
 from rankae.numerics.table import RaggedTable
 from rankae.numerics.threads import across_threads
 
@@ -71,8 +71,9 @@ class RowSearch:
         if self.most_rows == EVERY_ROW:
             self._compare_with_all(rows, leave_one_out, found, cosine)
             return found, cosine
-        if leave_one_out and shared_out():
-            return self._nearest_elsewhere(rows, count)
+        others = workers_for(self._followed()) if leave_one_out else HERE
+        if others is not HERE:
+            return self._nearest_elsewhere(others, rows, count)
         if self._short_rows is None:  # postings come from memory, so fewer bytes of them take less time
             self._short_rows = self.rows.astype(np.uint16, copy=False) if self.size <= 2**16 else self.rows
         postings = self.weights.starts, self._short_rows, self.weights.stored, self.weights.scales
@@ -80,12 +81,16 @@ class RowSearch:
         across_threads(nearest_rows, *tokens, *postings, self.size, leave_one_out, found, cosine)
         return found, cosine
 
-    def _nearest_elsewhere(self, rows: sp.csr_matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
+    def _followed(self) -> float:
+        """Pairs of indexed rows that share a word that is followed."""
+        return float((np.diff(self.weights.starts).astype(np.float64) ** 2).sum())
+
+    def _nearest_elsewhere(self, others: Workers, rows: sp.csr_matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
         w = self.weights
         shared = {"rows": rows, "starts": w.starts, "postings": self.rows, "weights": w.values, "scales": w.scales}
         settings = {"size": self.size, "count": count}
-        spans = even_spans(rows.shape[0], workers().shards(-(-rows.shape[0] // _SHARD_ROWS)))
-        found = list(workers().map("neighbours", nearest_of_span, shared, settings, spans))
+        spans = even_spans(rows.shape[0], others.shards(-(-rows.shape[0] // _SHARD_ROWS)))
+        found = list(others.map("neighbours", nearest_of_span, shared, settings, spans))
         return np.concatenate([own["found"] for own in found]), np.concatenate([own["cosine"] for own in found])
 
     def _compare_with_all(

@@ -21,6 +21,8 @@ Work = Callable[[dict[str, Any], dict[str, Any], Span], Arrays]
 
 
 class Workers(Protocol):
+    least: float  # multiplications that are worth the way to others
+
     def shards(self, least: int) -> int:
         """Into how many shards to cut work that needs `least` of them."""
 
@@ -33,6 +35,8 @@ class Workers(Protocol):
 class Here:
     """This process, one shard after the other."""
 
+    least = 0.0
+
     def shards(self, least: int) -> int:
         return least
 
@@ -43,16 +47,14 @@ class Here:
             yield work(shared, settings, span)
 
 
-_workers: ContextVar[Workers] = ContextVar("workers", default=Here())  # noqa: B039  (it has no state)
+HERE = Here()
+_workers: ContextVar[Workers] = ContextVar("workers", default=HERE)
 
 
-def workers() -> Workers:
-    return _workers.get()
-
-
-def shared_out() -> bool:
-    """Whether work goes to other processes: what is cheap to do here need not be cut up otherwise."""
-    return not isinstance(workers(), Here)
+def workers_for(multiplications: float) -> Workers:
+    """Who does work of this size: the others within `sharing`, unless it is too small for the way to them."""
+    others = _workers.get()
+    return others if multiplications >= others.least else HERE
 
 
 @contextmanager
@@ -73,7 +75,9 @@ def even_spans(size: int, count: int) -> list[Span]:
 
 def weighted_spans(weights: np.ndarray, count: int) -> list[Span]:
     """Runs of places that weigh about as much each; every place belongs to one."""
+    if not len(weights):
+        return []
     ends = np.cumsum(weights, dtype=np.float64)
-    cuts = np.searchsorted(ends, np.linspace(0, ends[-1], count + 1)[1:-1], "right") if len(ends) else []
+    cuts: np.ndarray = np.searchsorted(ends, np.linspace(0, ends[-1], count + 1)[1:-1], "right")
     cuts = np.unique(np.concatenate([[0], cuts, [len(weights)]])).astype(np.int64)
     return [(int(a), int(b)) for a, b in pairwise(cuts)]

@@ -1,0 +1,97 @@
+"""Arrays and CSR matrices as files that other processes map: named by what they hold, and checked when they are opened.
+
+A file's name begins with the SHA-256 of its content's description or of its work order, so that the same content is
+written once, and a file that is there is either whole or is found to be damaged by its checksum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.errors import RankaeError
+from rankae.model_file import pack_csr, unpack_csr
+from rankae.model_file.tensors import map_arrays, write_arrays
+
+_CSR = "csr."
+
+
+def write_once(folder: Path, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Write arrays and CSR matrices unless the same ones are there; gives what `open_checked` needs."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(f"{name}:{_description(arrays[name])}".encode())
+    path = folder / f"{digest.hexdigest()[:24]}.safetensors"
+    record = path.with_suffix(".json")
+    if record.exists() and path.exists():
+        found = json.loads(record.read_text())
+        if path.stat().st_size == found["bytes"] and sha256_of(path) == found["sha256"]:
+            return found
+    return write_checked(path, arrays) | {"path": str(path)}
+
+
+def write_checked(path: Path, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a file beside, sync and rename it; then its record, with size and SHA-256."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    flat: dict[str, np.ndarray] = {}
+    for name, value in arrays.items():
+        flat |= pack_csr(f"{_CSR}{name}", value) if sp.issparse(value) else {name: np.asarray(value)}
+    beside = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        write_arrays(beside, flat)
+        with open(beside, "rb") as file:
+            os.fsync(file.fileno())
+        found = {"path": str(path), "bytes": beside.stat().st_size, "sha256": sha256_of(beside)}
+        os.replace(beside, path)
+        _write_text(path.with_suffix(".json"), json.dumps(found))
+    finally:
+        beside.unlink(missing_ok=True)
+    return found
+
+
+def is_whole(record: dict[str, Any]) -> bool:
+    """Whether the file of a record is there as it was written."""
+    path = Path(record["path"])
+    try:
+        return path.stat().st_size == record["bytes"] and sha256_of(path) == record["sha256"]
+    except OSError:
+        return False
+
+
+def open_checked(record: dict[str, Any]) -> dict[str, Any]:
+    """Mapped arrays and CSR matrices over mapped arrays."""
+    if not is_whole(record):
+        raise RankaeError(f"{record['path']}: the file is missing, cut short or changed; start the command again")
+    with open(record["path"], "rb") as file:
+        arrays = map_arrays(file)
+    found: dict[str, Any] = {name: value for name, value in arrays.items() if not name.startswith(_CSR)}
+    for name in {name.removeprefix(_CSR).rpartition(".")[0] for name in arrays if name.startswith(_CSR)}:
+        found[name] = unpack_csr(arrays, f"{_CSR}{name}")
+    return found
+
+
+def sha256_of(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _description(value: Any) -> str:
+    if sp.issparse(value):
+        parts = value.indptr, value.indices, value.data
+        return f"csr {value.shape} " + " ".join(map(_description, parts))
+    array = np.ascontiguousarray(value)
+    return f"{array.dtype} {array.shape} {hashlib.sha256(array.view(np.uint8).data if array.size else b'').hexdigest()}"
+
+
+def _write_text(path: Path, text: str) -> None:
+    beside = path.with_name(f".{path.name}.{uuid4().hex}")
+    beside.write_text(text)
+    os.replace(beside, path)

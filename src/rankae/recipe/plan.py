@@ -171,7 +171,7 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
         gate = 10 if s.attention else 1
         each = 6.0 * n * s.epochs * s.word_size * (L + gate * row)
         seconds["network"] = each * max(s.network, folds) * cost["network"]
-    steps = min(2400, -(-40 * held // 64)) * 64 * (2 if low else 4) * (1 if low or not s.choose else 3)
+    steps = min(2400, -(-40 * held // 64)) * 64 * (2 if low else 4)
     seconds["stacker"] = steps * listed * cost["stacker"]
     seconds["saving"] = 2 + L * 2e-6
     matrix = 8.0 * sizes.nnz + 8.0 * labels.nnz

@@ -60,7 +60,7 @@ def test_checked_rows_make_the_choices(rankae, data, tmp_path):
     assert (ended.code, ended.err) == (0, "")
     told = json.loads(ended.out)
     assert (told["rows"], told["trusted_rows"], told["labels"]) == (80, 41, 10)
-    assert "trusted rows)" in told["choices"]["ridge"]
+    assert "trusted rows" in told["choices"]["ridge"]["reason"]
     refused = rankae(*how, "--method", "knn")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "knn makes no use of trusted rows" in refused.err

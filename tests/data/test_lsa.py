@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from rankae import RankAE
+from rankae.base.choices import told
 from rankae.data import load_dataset
 from rankae.data.lsa import lsa_embeddings, side_by_side
 from rankae.data.noise import noisy_labels
@@ -65,7 +66,7 @@ def test_two_sources_are_heard_both():
 def test_the_user_may_ask_for_them_or_for_none():
     texts = [f"{color} {thing}" for color in ("red", "green", "blue") for thing in ("apple", "car")] * 5
     labels = [text.split() for text in texts]
-    assert "rows themselves (as set)" in RankAE(word_vectors="own").fit(texts, labels).choices_["word_vectors"]
+    assert "rows themselves (as set)" in told(RankAE(word_vectors="own").fit(texts, labels).choices_["word_vectors"])
     assert "word_vectors" not in RankAE(word_vectors="none").fit(texts, labels).choices_
     with pytest.raises(RankaeError, match="name a file"):
         RankAE("paper", word_vectors="own").fit(texts, labels)
@@ -76,7 +77,7 @@ def test_trusted_rows_may_choose_them(rows, monkeypatch):
     labels = np.eye(TOPICS)[rows[:, :WORDS].toarray().argmax(1) % TOPICS]
     check = rows[300:], labels[300:]
     model = RankAE(network=0).fit(rows[:300], labels[:300], trusted=check)
-    assert "with; " in model.choices_["word_vectors"]
+    assert len(model.choices_["word_vectors"]["evidence"]) == 2
     assert "word_vectors" not in RankAE(network=0).fit(rows[:300], labels[:300]).choices_
 
 

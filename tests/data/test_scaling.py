@@ -56,8 +56,9 @@ def test_leave_one_out_scores_choose_it_and_the_unit_of_a_feature_no_longer_matt
     X, Y = _problem()
     units = np.linspace(0.1, 50, 12, dtype=np.float32)
     model, other = _model().fit(X, Y), _model().fit(X * units, Y)
-    assert model.choices_["scale"].split()[0] in ("centre", "standard")
-    assert other.choices_["scale"].startswith("standard (features are dense; best leave-one-out precision of false: ")
+    assert model.choices_["scale"]["value"] in ("centre", "standard")
+    assert other.choices_["scale"]["value"] == "standard"
+    assert set(other.choices_["scale"]["evidence"]) == {"false", "centre", "standard"}
     here, there = _model(scale="standard").fit(X, Y), _model(scale="standard").fit(X * units, Y)
     assert (here.top_columns(X, 3)[0] == there.top_columns(X * units, 3)[0]).mean() > 0.98
     as_given = _model(scale=False).fit(X, Y)
@@ -113,5 +114,5 @@ def test_what_features_contribute_adds_up_to_the_score_though_some_are_0() -> No
 
 
 def test_a_scale_that_there_is_not_is_told() -> None:
-    with pytest.raises(RankaeError, match="scale is metric; it must be false, centre or standard"):
+    with pytest.raises(RankaeError, match="scale cannot be 'metric'; it takes 'centre' or 'standard' or False"):
         _model(scale="metric").fit(*_problem())

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from rankae.base.choices import choice, told
 from rankae.experiments.ablate import (
     ADDITIONS,
     DOES_WITHOUT,
@@ -28,36 +29,39 @@ def test_every_variant_is_a_model_that_differs_from_the_full_one(variant) -> Non
         assert model.get_params() != registry.create(FULL.method).get_params()
 
 
-def full_that_says(**choices: str) -> Outcome:
+def full_that_chose(**choices: object) -> Outcome:
     return Outcome(Series("d", FULL), [], [{"choices": choices}])
 
 
 @pytest.mark.parametrize("variant", [*ADDITIONS, *TEXT_ADDITIONS], ids=lambda v: v.name)
 def test_what_the_default_does_without_is_not_switched_off(variant) -> None:
-    off = {name: f"{said} (why)" for name, said in DOES_WITHOUT.items()}
+    off = {name: choice(name, value, "why") for name, value in DOES_WITHOUT.items()}
     on = {
-        "network": "3 (why)", "tuning": "True (why)", "rankers": "True (why)", "neighbours": "True (why)",
-        "ngrams": "(1, 2) (why)", "title": "0.5 (why)", "pieces": "True (why)", "word_vectors": "a file (why)",
+        "network": 3, "tuning": True, "rankers": True, "neighbours": True, "ngrams": (1, 2), "title": 0.5,
+        "pieces": True, "word_vectors": "a file",
     }  # fmt: skip
-    assert does_without(variant, full_that_says(**off))
-    assert not does_without(variant, full_that_says(**on))
+    on = {name: choice(name, value, "why") for name, value in on.items()}
+    assert does_without(variant, full_that_chose(**off))
+    assert not does_without(variant, full_that_chose(**on))
     one_of_two = Outcome(Series("d", FULL, 2), [], [{"choices": off}, {"choices": on}])
     assert not does_without(variant, one_of_two)
+    assert does_without(variant, full_that_chose(**{name: told(one) for name, one in off.items()}))  # older cells
+    assert not does_without(variant, full_that_chose(**{name: told(one) for name, one in on.items()}))
 
 
-def test_the_default_says_its_choices_as_the_ablation_reads_them() -> None:
+def test_the_default_records_its_choices_as_the_ablation_reads_them() -> None:
     texts = ["red apple", "green apple", "red wine", "white wine"] * 30
     model = RankAE(network=0).fit(texts, [["fruit"], ["fruit"], ["drink"], ["drink"]] * 30)
     for name in ("network", "tuning", "rankers", "neighbours", "ngrams", "pieces"):
-        assert model.choices_[name].split(" (")[0]  # a value, and why
-    full = full_that_says(**model.choices_)
-    said = {variant.name: does_without(variant, full) for variant in [*ADDITIONS, *TEXT_ADDITIONS]}
-    assert said["without network"]
-    assert said["without channel attention"]
-    assert said["without word pairs"] == (model.text_.ngrams == (1, 1))
-    assert said["without pieces of words"]
-    assert said["without titles"]
-    assert not said["without rankers"]
+        assert {"setting", "value", "reason", "evidence"} == set(model.choices_[name])
+    full = full_that_chose(**model.choices_)
+    without = {variant.name: does_without(variant, full) for variant in [*ADDITIONS, *TEXT_ADDITIONS]}
+    assert without["without network"]
+    assert without["without channel attention"]
+    assert without["without word pairs"] == (model.text_.ngrams == (1, 1))
+    assert without["without pieces of words"]
+    assert without["without titles"]
+    assert not without["without rankers"]
 
 
 def summary_of(scores: dict[str, float]) -> Summary:

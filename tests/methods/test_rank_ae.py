@@ -12,6 +12,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rankae import RankAE, load
+from rankae.base.choices import told
 from rankae.errors import DataError, RankaeError
 
 TEXTS = [f"{a} {b} thing{i % 7}" for i in range(15) for a in ("red", "green", "blue") for b in ("apple", "car", "wine")]
@@ -132,7 +133,10 @@ def test_glove_vectors_start_the_words(tmp_path, settings):
     glove = tmp_path / "glove.txt"
     glove.write_text("".join(f"{word} {' '.join(['0.5'] * 4)}\n" for word in ("red", "apple", "car")))
     model = RankAE(**settings, word_vectors=glove, epochs=1).fit(TEXTS, TAGS)
-    assert model.choices_["word_vectors"] == "glove.txt, which knows 3 of 13 features (as set)"
+    line = told(model.choices_["word_vectors"])
+    assert line.startswith("glove.txt")
+    assert "3 of 13 features" in line
+    assert line.endswith("as set)")
 
 
 def test_a_preset_file_is_read(tmp_path):
@@ -169,7 +173,7 @@ def test_held_out_evidence_is_recorded():
     model = RankAE(epochs=3, word_size=20, network=1).fit(TEXTS, TAGS)
     assert {"all", "code alone", "network alone", "neighbours alone", "rankers alone"} == set(model.evidence_)
     assert all({"P@1", "P@3", "P@5"} == set(figures) for figures in model.evidence_.values())
-    assert model.choices_["components"].startswith("code")
+    assert model.choices_["components"]["value"] == ["code", "network", "neighbours", "rankers"]
 
 
 def test_an_interrupted_recipe_goes_on_from_its_finished_parts(tmp_path, monkeypatch):
@@ -246,7 +250,7 @@ def test_a_title_is_read_as_one_where_that_helps(tmp_path):
     pairs = random.integers(0, 4, (400, 2)).tolist()
     texts, tags = [f"{colours[a]}\n{colours[b]}" for a, b in pairs], [[colours[a]] for a, _ in pairs]
     model = RankAE(network=0, ngrams=(1, 1)).fit(texts, tags)
-    assert model.choices_["title"].startswith("0.5 (leave-one-out precision of ")
+    assert told(model.choices_["title"]).startswith("0.5 (leave-one-out precision; ")
     assert model.predict_top(["blue\nred", "red\nblue"], k=1)[0].tolist() == [["blue"], ["red"]]
     model.save(tmp_path / "model")
     assert RankAE.load(tmp_path / "model").predict_top(["blue\nred"], k=1)[0] == "blue"

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 import rankae.paper.length as length
 from rankae import RankAE
+from rankae.base.choices import told
 from rankae.paper.joint import train_joint
 from rankae.paper.length import LENGTHS, train_as_long_as_it_helps
 from rankae.paper.settings import JointSettings
@@ -51,29 +52,30 @@ def trained_lengths(monkeypatch, merits: dict[int, float]) -> list[tuple[int, in
 )
 def test_longer_schedules_are_tried_until_one_is_worse_and_the_best_sees_all_rows(monkeypatch, merits, tried, best):
     calls = trained_lengths(monkeypatch, merits)
-    _, sentence = train_as_long_as_it_helps(*documents(400, 0), SMALL)
+    _, chosen = train_as_long_as_it_helps(*documents(400, 0), SMALL)
     assert calls == [(360, epochs) for epochs in tried] + [(400, best)]
-    assert sentence.startswith(f"{best}: ")
+    assert chosen["value"] == best
+    assert list(chosen["evidence"]) == [str(epochs) for epochs in tried]
 
 
-def test_given_judges_are_not_learnt_from_and_their_best_network_is_returned(monkeypatch):
+def test_given_validation_rows_are_not_learnt_from_and_their_best_network_is_returned(monkeypatch):
     calls = trained_lengths(monkeypatch, {4: 50.0, 8: 60.0, 16: 55.0})
     network, _ = train_as_long_as_it_helps(*documents(400, 0), SMALL, validation=documents(100, 1))
     assert calls == [(400, 4), (400, 8), (400, 16)]
     assert network.history[-1]["P@1"] == 60.0
 
 
-def test_copies_of_training_rows_do_not_judge():
+def test_copies_of_training_rows_do_not_count():
     rows, labels = documents(300, 0)
     fresh, their_labels = documents(100, 1)
-    judges = sp.vstack([rows, fresh], format="csr"), sp.vstack([labels, their_labels], format="csr")
-    _, sentence = train_as_long_as_it_helps(rows, labels, SMALL, validation=judges)
-    assert " on 100 rows " in sentence
+    validation = sp.vstack([rows, fresh], format="csr"), sp.vstack([labels, their_labels], format="csr")
+    _, chosen = train_as_long_as_it_helps(rows, labels, SMALL, validation=validation)
+    assert " on 100 rows " in chosen["reason"]
 
 
 def test_few_rows_choose_nothing_and_say_so():
     model = RankAE("paper").fit(*documents(100, 0))
-    assert model.choices_["epochs"] == "16: too few rows to try others"
+    assert told(model.choices_["epochs"]) == "16 (too few rows to try others)"
     assert len(model.history_) == 16
 
 
@@ -104,10 +106,10 @@ def test_words_start_from_the_vectors_on_this_machine_where_they_have_the_size(t
     (tmp_path / "glove" / "small.txt").write_text("red 1 2\nwine 3 -1\napple 0 2\n")
     monkeypatch.setenv("RANKAE_DATA", str(tmp_path))
     texts, tags = ["red apple", "red wine"] * 20, [["fruit"], ["drink"]] * 20
-    said = {
+    chosen = {
         size: RankAE("paper", epochs=1, word_size=size).fit(texts, tags).choices_.get("word_vectors") for size in (2, 3)
     }
-    assert said[2] == "small.txt, which knows 3 of 3 features (word_vectors='none' does without)"
-    assert said[3] == "none: the vectors of small.txt have 2 numbers, not 3"
+    assert told(chosen[2]) == "small.txt (it knows 3 of 3 features; word_vectors='none' does without)"
+    assert told(chosen[3]) == "none (the vectors of small.txt have 2 numbers, not 3)"
     without = RankAE("paper", epochs=1, word_size=2, word_vectors="none").fit(texts, tags)
     assert "word_vectors" not in without.choices_

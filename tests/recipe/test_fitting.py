@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from rankae.base.choices import value_of
 from rankae.components.stack import Stack
 from rankae.recipe.fitting import fit_stack
 from rankae.recipe.held_out import HeldOutFolds
@@ -79,5 +80,5 @@ def test_few_rows_have_the_code_alone_which_is_calibrated_out_of_sample():
     rows, told = _problem(60, 10)
     task = _task(rows, sp.csr_matrix(told))
     stack = fit_stack(task)
-    assert (stack.stacker, stack.rankers, task.training.choices["components"]) == (None, None, "code")
+    assert (stack.stacker, stack.rankers, value_of(task.training.choices, "components")) == (None, None, ["code"])
     assert len(task.training.held_out) == 60

@@ -4,7 +4,8 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from rankae.numerics.shortlist import Shortlist
-from rankae.recipe.ranker_cost import COSTS, choose_cost
+from rankae.recipe.ranker_cost import choose_cost
+from rankae.recipe.rules import COSTS
 
 
 def chosen(wrong: float) -> tuple[float, dict[float, float]]:

@@ -1,9 +1,10 @@
-"""Which n-grams are chosen, and what is said about it."""
+"""Which n-grams are chosen, and what is choices about it."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from rankae.base.choices import told
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.errors import DataError
 from rankae.recipe.text_choice import TextCandidates, choose_text
@@ -24,10 +25,10 @@ def texts():
 
 def test_pairs_are_chosen_where_the_order_of_words_says_the_label(texts):
     labels = rows_of_labels([int("red green" in text) for text in texts])
-    text, rows, said = choose_text(texts, labels, BOTH)
+    text, rows, choices = choose_text(texts, labels, BOTH)
     assert text.ngrams == (1, 2)
     assert rows.shape == (400, len(text.words))
-    assert said["ngrams"].startswith("(1, 2) (leave-one-out precision of (1, 1): ")
+    assert told(choices["ngrams"]).startswith("(1, 2) (leave-one-out precision; more must gain ")
 
 
 def test_words_are_chosen_where_pairs_tell_nothing_more():
@@ -38,27 +39,30 @@ def test_words_are_chosen_where_pairs_tell_nothing_more():
 
 
 def test_a_single_candidate_is_taken_as_it_is(texts):
-    text, _, said = choose_text(texts, rows_of_labels([0, 1] * 200), TextCandidates([(1, 2)], max_features=5))
+    text, _, choices = choose_text(texts, rows_of_labels([0, 1] * 200), TextCandidates([(1, 2)], max_features=5))
     assert len(text.words) == 5
-    assert said == {"ngrams": "(1, 2) (as set); 5 features"}
+    assert {name: told(one) for name, one in choices.items()} == {
+        "ngrams": "(1, 2) (as set)",
+        "vocabulary": "5 (features that the texts gave)",
+    }
 
 
 def test_trusted_rows_choose_where_there_are_some(texts):
     by_order = rows_of_labels([int("red green" in text) for text in texts])
     trusted = texts[:50], sp.csr_matrix(np.tile([1, 0], (50, 1)).astype(np.float32))  # the order says nothing
     assert choose_text(texts, by_order, BOTH)[0].ngrams == (1, 2)
-    text, _, said = choose_text(texts, by_order, BOTH, trusted=trusted)
+    text, _, choices = choose_text(texts, by_order, BOTH, trusted=trusted)
     assert text.ngrams == (1, 1)
-    assert said["ngrams"].startswith("(1, 1) (precision on trusted rows of (1, 1): ")
+    assert told(choices["ngrams"]).startswith("(1, 1) (precision on trusted rows; more must gain ")
 
 
 def test_titles_have_words_of_their_own_where_they_say_the_label():
     pairs = np.random.default_rng(0).integers(0, 4, (400, 2)).tolist()
     texts, labels = [f"{COLOURS[a]}\n{COLOURS[b]}" for a, b in pairs], rows_of_labels([a for a, _ in pairs])
-    text, rows, said = choose_text(texts, labels, TextCandidates([(1, 1)], titles=(0, 0.5)))
+    text, rows, choices = choose_text(texts, labels, TextCandidates([(1, 1)], titles=(0, 0.5)))
     assert text.title == 0.5
     assert rows.shape == (400, 8)
-    assert said["title"].startswith("0.5 (leave-one-out precision of 0: ")
+    assert told(choices["title"]).startswith("0.5 (leave-one-out precision; more must gain ")
 
 
 def test_titles_are_words_like_others_where_they_say_nothing_more():
@@ -70,9 +74,9 @@ def test_titles_are_words_like_others_where_they_say_nothing_more():
 
 def test_texts_of_one_line_have_no_title_to_try(texts):
     labels = rows_of_labels([int("red green" in text) for text in texts])
-    text, _, said = choose_text(texts, labels, TextCandidates(titles=(0, 0.5)))
+    text, _, choices = choose_text(texts, labels, TextCandidates(titles=(0, 0.5)))
     assert text.title == 0
-    assert "title" not in said
+    assert "title" not in choices
 
 
 def test_what_words_mean_is_looked_at_with_the_ngrams():
@@ -90,9 +94,9 @@ def test_what_words_mean_is_looked_at_with_the_ngrams():
     learnt = rows_of_labels([c if random.random() > 0.35 else 1 - c for c in columns[:200]])
     trusted = texts[200:], rows_of_labels(columns)[200:]
     without = choose_text(texts[:200], learnt, BOTH, 0, trusted)[2]["ngrams"]
-    said = choose_text(texts[:200], learnt, TextCandidates(embeddings=embeddings), 0, trusted)[2]["ngrams"]
+    choices = choose_text(texts[:200], learnt, TextCandidates(embeddings=embeddings), 0, trusted)[2]["ngrams"]
     assert len(asked) == 2
-    assert float(said.split("(1, 1): ")[1].split(",")[0]) > float(without.split("(1, 1): ")[1].split(",")[0])
+    assert choices["evidence"]["(1, 1)"] > without["evidence"]["(1, 1)"]
 
 
 def test_a_row_that_is_no_text_is_told_by_its_number():
@@ -126,9 +130,9 @@ def test_pieces_are_read_where_they_say_the_label():
     columns = random.integers(0, 4, 400).tolist()
     texts = [f"lib{COLOURS[c]}-{random.integers(10**6)} n{random.integers(40)}" for c in columns]
     candidates = TextCandidates([(1, 1)], pieces=(False, True))
-    text, _, said = choose_text(texts, rows_of_labels(columns), candidates)
+    text, _, choices = choose_text(texts, rows_of_labels(columns), candidates)
     assert text.pieces
-    assert said["pieces"].startswith("True (leave-one-out precision of False: ")
+    assert told(choices["pieces"]).startswith("True (leave-one-out precision; more must gain ")
     shuffled = rows_of_labels(random.permutation(columns).tolist())
     assert not choose_text(texts, shuffled, candidates)[0].pieces
 

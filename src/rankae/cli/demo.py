@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rankae.base.choices import told
 from rankae.cli.options import Json, Threads, use_threads
 from rankae.report.terminal import print_measures, print_table
 
@@ -52,7 +53,7 @@ def demo(
     ranker = new_ranker("rank-ae", {}, {"random_state": seed, "threads": threads})
     facts = fit_and_save(ranker, train, model_place, seed=seed)
     for name, choice in facts["choices"].items():
-        say(f"   {name}: {choice}")
+        say(f"   {name}: {told(choice)}")
     say(f"   trained in {facts['seconds']:.0f} s")
     say("   and, to compare, the model as the paper has it ...")
     paper = new_ranker("rank-ae-paper", {"validation": 0.2}, {"random_state": seed, "threads": threads})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rankae.base.choices import told
 from rankae.cli.options import (
     Cluster,
     Data,
@@ -209,7 +210,7 @@ def _tell(model: Path, facts: dict[str, Any]) -> None:
     if (reading := ReadingSettings.from_json(facts["reading"])) is not None:
         typer.echo(f"read: {reading.told()}")
     for name, choice in facts["choices"].items():
-        typer.echo(f"{name}: {choice}")
+        typer.echo(f"{name}: {told(choice)}")
     if measures := facts.get("held_out"):
         shown = ", ".join(f"{name} {measures[name]:.2f}" for name in ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1"))
         typer.echo(f"on a held-out fifth: {shown}")

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from rankae.base.choices import told
 from rankae.base.ranker import LabelRanker
 from rankae.data.writing import written
 from rankae.report.grids import Grid
@@ -70,7 +71,7 @@ def write_report(
     if examples:
         sections.append(_examples(examples))
     if facts["choices"]:
-        choices = [[name, str(choice)] for name, choice in facts["choices"].items()]
+        choices = [[name, told(choice)] for name, choice in facts["choices"].items()]
         sections.append(html_table(Grid("What was chosen, and why", ["setting", "choice"], choices, set())))
     page = html_page(f"{model.method} on {facts['data']}", sections, STYLE)
     with written(path) as stream:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rankae.base.choices import value_of
 from rankae.data import load_dataset, splits_of
 from rankae.experiments.compare import refuse_same_names, write_files, write_report
 from rankae.experiments.plan import Contender, Outcome, Running, Series, run_series
@@ -33,10 +34,10 @@ TEXT_ADDITIONS = [
     Contender("without titles", "rank-ae", {"title": 0}),
     Contender("without pieces of words", "rank-ae", {"pieces": False}),
 ]
-# How the default's line about an addition begins where it does without; no line says the same.
-DOES_WITHOUT = {
-    "network": "0 ", "tuning": "False", "rankers": "False", "neighbours": "False", "ngrams": "(1, 1)", "title": "0.0",
-    "pieces": "False", "word_vectors": "none",
+# What the default chose of an addition where it does without; a setting that it did not choose is left at this.
+DOES_WITHOUT: dict[str, Any] = {
+    "network": 0, "tuning": False, "rankers": False, "neighbours": False, "ngrams": [1, 1], "title": 0.0,
+    "pieces": False, "word_vectors": "none",
 }  # fmt: skip
 
 
@@ -79,9 +80,15 @@ def ablate(
 def does_without(variant: Contender, full: Outcome) -> bool:
     """Whether the default chose, with every seed, what the variant sets."""
     (name,) = variant.parameters
-    line = "network" if name == "attention" else name
-    off = DOES_WITHOUT[line]
-    return bool(full.results) and all(result["choices"].get(line, off).startswith(off) for result in full.results)
+    setting = "network" if name == "attention" else name
+    off = DOES_WITHOUT[setting]
+    chosen = [value_of(result["choices"], setting) for result in full.results]
+    # Cells that were measured before choices were data tell them as text.
+    return bool(chosen) and all(one in (None, off) or one == str(_plain(off)) for one in chosen)
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def paper_figure(summary: Summary, data: str) -> str:

@@ -1,6 +1,6 @@
 """What RankAE makes of rows before it learns from them: words, word embeddings, and the scale of dense features.
 
-What the user left open is chosen by evidence; a line in `choices_` says what and why.
+What the user left open is chosen by evidence; `choices_` says what and why.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.choices import Choices, choice
 from rankae.base.inputs import Targets, is_text, labels_among
 from rankae.base.ranker import LabelRanker, Rows
 from rankae.base.tables import texts_of
@@ -65,7 +66,7 @@ class ChosenFeatures(LabelRanker):
         """How much to try: "full", "low", or "none", for the paper's model takes features as they are."""
 
     def _training_rows(self, X: Any, targets: Targets, trusted: tuple[Any, Any] | None = None) -> Rows:
-        self.choices_: dict[str, str] = {}
+        self.choices_: Choices = {}
         self.scaling_: Scaling | None = None
         X = with_vectors(X)
         if not is_text(X) or len(X) != targets.matrix.shape[0]:
@@ -76,8 +77,8 @@ class ChosenFeatures(LabelRanker):
             if not isinstance(rows, list) and rows.shape[0] == targets.matrix.shape[0]:
                 asked = False if self.scale is None and self._effort == "none" else self.scale
                 with limited_to(self.threads):
-                    self.scaling_, lines = choose_scaling(rows, targets.matrix, asked, self._seed)
-                self.choices_ |= lines
+                    self.scaling_, choices = choose_scaling(rows, targets.matrix, asked, self._seed)
+                self.choices_ |= choices
             return rows if self.scaling_ is None else self.scaling_(rows)
         if self.scale:
             raise RankaeError(f"scale={self.scale} is for dense features, and texts have sparse ones; leave it out")
@@ -92,8 +93,10 @@ class ChosenFeatures(LabelRanker):
             texts, labels = texts_of(with_vectors(trusted[0])), trusted[1]
             trusted = (texts, labels_among(labels, targets.classes, pass_over=True)) if is_text(texts) else None
         with limited_to(self.threads):
-            self.text_, rows, lines = choose_text(X, targets.matrix, self._text_candidates(given), self._seed, trusted)
-        self.choices_ |= lines
+            self.text_, rows, choices = choose_text(
+                X, targets.matrix, self._text_candidates(given), self._seed, trusted
+            )
+        self.choices_ |= choices
         self.n_features_in_ = rows.shape[1]
         return rows
 
@@ -145,15 +148,15 @@ class ChosenFeatures(LabelRanker):
             if (size := glove_size(found)) == word_size:
                 path, why = found, "word_vectors='none' does without"
             else:
-                self.choices_["word_vectors"] = (
-                    f"none: the vectors of {found.name} have {size} numbers, not {word_size}"
-                )
+                why = f"the vectors of {found.name} have {size} numbers, not {word_size}"
+                self.choices_["word_vectors"] = choice("word_vectors", "none", why)
         if path is None or self._asked_for(_NONE):
             return None
         if self._asked_for(_OWN):
             raise RankaeError("word_vectors='own' has no meaning for the preset 'paper'; name a file of GloVe vectors")
         vectors, known = starting_vectors(_looked_up(words), path, word_size, self._seed)
-        self.choices_["word_vectors"] = f"{Path(path).name}, which knows {known} of {len(vectors)} features ({why})"
+        why = f"it knows {known} of {len(vectors)} features; {why}"
+        self.choices_["word_vectors"] = choice("word_vectors", Path(path).name, why)
         return vectors
 
     def _asked_for(self, word_vectors: str) -> bool:

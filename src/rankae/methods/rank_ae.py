@@ -104,7 +104,7 @@ class RankAE(ChosenFeatures):
 
     Attributes
     ----------
-    choices_ : dict, one line for each automatic choice.
+    choices_ : dict of the automatic choices: setting, value, reason and evidence (see `rankae.base.choices`).
     evidence_ : dict, precision on held-out rows for each combination of components that was tried.
     history_ : list of dicts, the figures of each epoch.
     seed_ : the seed of this fit; of a `random_state` that is None or a RandomState, it is drawn once.

@@ -1,6 +1,6 @@
 """The default recipe: train the components, then a stacker on their scores of held-out rows.
 
-Every automatic choice is recorded as one line in `Training.choices`, and every one can be set by hand.
+Every automatic choice is recorded in `Training.choices`, and every one can be set by hand.
 """
 
 from __future__ import annotations
@@ -50,6 +50,6 @@ def train_recipe(
     else:
         start = chosen_by_trusted(rows, labels, settings, trusted, embeddings, training)
     settings = resolved(replace(settings, noise_rounds=start.noise_rounds), rows, labels, start.ridge, training)
-    training.choices |= start.lines
+    training.choices |= start.choices
     task = Task(rows, labels, settings, training, steps, start.embeddings)
     return fit_stack(task, trusted)

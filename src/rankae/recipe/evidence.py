@@ -14,11 +14,9 @@ from rankae.components.stacker import Stacker
 from rankae.data.unit_length import unit_rows
 from rankae.metrics import inverse_propensities
 from rankae.numerics.shortlist import Shortlist
+from rankae.recipe import rules
 from rankae.recipe.settings import RecipeSettings
 from rankae.recipe.task import Task
-
-_HIDDEN = 0.5  # share of the words that a row of a single label is scored without
-_MOST_SINGLE = 6000  # of these rows; more teach nothing new
 
 
 @dataclass(frozen=True)
@@ -77,14 +75,14 @@ def rows_of_single_labels(task: Task, stack: Stack, validation_rows: int) -> Sta
     labels = task.labels
     counts = np.bincount(labels.indices, minlength=labels.shape[1])
     single = counts == 1
-    wanted = min(_MOST_SINGLE, round(validation_rows * single.sum() / max(1, labels.nnz)))
+    wanted = min(rules.MOST_SINGLE, round(validation_rows * single.sum() / max(1, labels.nnz)))
     carrying = np.flatnonzero(labels @ single.astype(np.float32))
     rng = np.random.default_rng(task.settings.seed)
     picked = np.sort(rng.permutation(carrying)[:wanted])
     if len(picked) == 0:
         return None
     rows = task.rows[picked]
-    rows.data[rng.random(len(rows.data)) < _HIDDEN] = 0
+    rows.data[rng.random(len(rows.data)) < rules.HIDDEN_WORDS] = 0
     rows.eliminate_zeros()
     candidates = stack.candidates(unit_rows(rows))
     return StackerRows.of(candidates, labels[picked], labels, task.settings).of_labels(single)
@@ -95,7 +93,7 @@ def train_stacker(
 ) -> Stacker:
     """Learn from the rows that teach (bool), and from some more."""
     learnt = rows.taken(np.flatnonzero(teaches)).followed_by(extra)
-    members = 2 if settings.effort == "low" else 4
+    members = rules.STACKERS[settings.effort == "low"]
     return Stacker.train(learnt.shortlist, learnt.features, learnt.worth, members=members, seed=settings.seed)
 
 

@@ -12,20 +12,20 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.choices import choice
 from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.components.closed_form import ClosedForm
 from rankae.components.network import NetworkComponent
 from rankae.components.rankers import Rankers
 from rankae.components.stack import ScoredShortlist, Stack
 from rankae.metrics import precisions
+from rankae.recipe import rules
 from rankae.recipe.evidence import StackerRows, held_out_predictions, rows_of_single_labels, train_stacker
 from rankae.recipe.held_out import HeldOutFolds
 from rankae.recipe.networks import whole_network
 from rankae.recipe.task import Task
 from rankae.recipe.trusted import Trusted, TrustedRows
 from rankae.recipe.votes import Votes
-
-_FEWEST_ROWS = 100  # fewer rows teach a stacker nothing
 
 
 class ValidationRows(Protocol):
@@ -59,7 +59,7 @@ def fit_stack(task: Task, trusted: Trusted | None = None) -> Stack:
     settings, training = task.settings, task.training
     votes = Votes.of(task) if settings.neighbours else None
     only_code = not (settings.neighbours or settings.rankers or settings.network)
-    few = trusted is None and task.rows.shape[0] < _FEWEST_ROWS
+    few = trusted is None and task.rows.shape[0] < rules.FEWEST_ROWS
     validation: ValidationRows
     if trusted is not None:
         validation = TrustedRows(task, votes, trusted)
@@ -70,7 +70,7 @@ def fit_stack(task: Task, trusted: Trusted | None = None) -> Stack:
     if only_code or few:
         best = code.predict_codes(loo_codes).best(min(MOST_PLACES, task.labels.shape[1]))
         training.held_out = HeldOut(*best, task.labels)
-        training.choices["components"] = "code"
+        training.choices["components"] = choice("components", ["code"], "few rows" if few else "as set")
         return stack
     stack.neighbours = None if votes is None else votes.neighbours
     if settings.network:
@@ -86,7 +86,9 @@ def fit_stack(task: Task, trusted: Trusted | None = None) -> Stack:
 def _fit_stacker(task: Task, stack: Stack, validation: ValidationRows, with_single_labels: bool) -> None:
     settings, training = task.settings, task.training
     candidates = validation.score(stack)
-    training.choices["components"] = ", ".join(candidates.scores)
+    training.choices["components"] = choice(
+        "components", list(candidates.scores), "in the order of the stacker's inputs"
+    )
     began = time.perf_counter()
     rows = StackerRows.of(candidates, validation.labels, task.labels, settings)
     extra = None

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.choices import choice
 from rankae.components.closed_form import ClosedForm
 from rankae.components.network import NetworkComponent
 from rankae.components.predictions import Predictions
@@ -143,8 +144,8 @@ class HeldOutFolds:
             cost, merits = choose_cost(
                 task.rows, task.labels, shortlist, proposed, self.fold, without[0], settings.seed
             )
-            shown = ", ".join(f"{c:g}: {merit:.1f}" for c, merit in merits.items())
-            task.training.choices["ranker_cost"] = f"{cost:g} (average precision on held-out rows {shown})"
+            reason = "average precision on held-out rows"
+            task.training.choices["ranker_cost"] = choice("ranker_cost", cost, reason, merits)
         how: dict[str, Any] = {"cost": cost, "seed": settings.seed}
         rankers, scores = Rankers.train(task.rows, task.labels, shortlist, fold=self.fold, without=without, **how)
         made, arrays = rankers.state()

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from rankae.components.network import NetworkComponent, WordsNetworkSettings
 from rankae.numerics.row_search import is_dense
+from rankae.recipe import rules
 from rankae.recipe.settings import Resolved
 from rankae.recipe.steps import State
 from rankae.recipe.task import Task
@@ -37,14 +38,15 @@ def whole_network(task: Task, held_out: NetworkComponent) -> NetworkComponent:
 def _network_settings(settings: Resolved, rows: sp.csr_matrix) -> WordsNetworkSettings:
     """Of the networks, as the recipe and the data ask for."""
     # A long row of words says the same thing often, so more of it can be hidden from a step. A dense row does not.
-    dense, long = is_dense(rows), rows.nnz > 25 * rows.shape[0]
+    dense, long = is_dense(rows), rows.nnz > rules.LONG_ROW * rows.shape[0]
+    batch, enough = rules.NETWORK_BATCH
     return WordsNetworkSettings(
         word_size=settings.word_size,
         attention=settings.attention,
         loss=settings.loss,
         epochs=settings.epochs,
-        word_dropout=0.1 if dense else 0.5 if long else 0.3,
-        learning_rate=1e-2 if dense else 3e-3,
-        batch=256 if rows.shape[0] >= 4000 else max(16, rows.shape[0] // 16),  # small data needs its steps
+        word_dropout=rules.WORD_DROPOUT[2 if dense else 1 if long else 0],
+        learning_rate=rules.LEARNING_RATE[dense],
+        batch=batch if rows.shape[0] >= enough else max(16, rows.shape[0] // 16),
         device=settings.device,
     )

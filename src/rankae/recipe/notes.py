@@ -7,14 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from rankae.base.choices import Choices
 from rankae.base.held_out import HeldOut
 
 
 @dataclass
 class Training:
-    """What the recipe reports: its choices, one line each, and the figures of every epoch."""
+    """What the recipe reports: its choices and the figures of every epoch."""
 
-    choices: dict[str, str] = field(default_factory=dict)
+    choices: Choices = field(default_factory=dict)
     evidence: dict[str, dict[str, float]] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
     on_epoch: Callable[[dict[str, Any]], None] | None = None

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.choices import Choices
 from rankae.errors import RankaeError
 from rankae.numerics.sparse_product import sparse_product
 from rankae.recipe.notes import Training
@@ -91,8 +92,8 @@ def plan_within(
     speed = machine_speed() * max(1, threads) ** 0.8
     least = None
     for changes in _smaller(sizes, labels, settings):
-        said: dict[str, str] = {}
-        chosen = resolved(replace(settings, **changes), sizes, labels, settings.ridge or 1.0, Training(said))
+        choices: Choices = {}
+        chosen = resolved(replace(settings, **changes), sizes, labels, settings.ridge or 1.0, Training(choices))
         found = _estimate(sizes, labels, chosen, speed, budget)
         if found.peak <= budget:
             first = resolved(settings, sizes, labels, 1.0, Training({}))
@@ -171,7 +172,7 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
         gate = 10 if s.attention else 1
         each = 6.0 * n * s.epochs * s.word_size * (L + gate * row)
         seconds["network"] = each * max(s.network, folds) * cost["network"]
-    steps = min(2400, -(-40 * held // 64)) * 64 * (2 if low else 4)
+    steps = min(2400, -(-40 * held // 64)) * 64 * (2 if low else 4) * 3  # and on each half, for calibration
     seconds["stacker"] = steps * listed * cost["stacker"]
     seconds["saving"] = 2 + L * 2e-6
     matrix = 8.0 * sizes.nnz + 8.0 * labels.nnz

@@ -14,10 +14,7 @@ from sklearn.metrics import average_precision_score
 
 from rankae.components.rankers import Rankers
 from rankae.numerics.shortlist import Shortlist
-
-COSTS = (0.3, 1.0)
-_GAIN = 0.7  # points of average precision that the higher cost must be worth
-_EVERY, _FEWEST = 7, 100  # every 7th label by frequency, but not fewer than 100
+from rankae.recipe import rules
 
 
 def choose_cost(
@@ -44,7 +41,7 @@ def choose_cost(
     for no reason pushes down those of others, as it does in a ranking.
     """
     frequent_first = np.argsort(-np.bincount(labels.indices, minlength=labels.shape[1]), kind="stable")
-    every = max(1, min(_EVERY, labels.shape[1] // _FEWEST))
+    every = max(1, min(rules.COST_SAMPLE[0], labels.shape[1] // rules.COST_SAMPLE[1]))
     picked = np.sort(frequent_first[every // 2 :: every])
     own, left, sample = shortlist.among(picked), without.among(picked), labels[:, picked].tocsr()
     fold = np.where(fold == 0, 0, -1)
@@ -52,10 +49,10 @@ def choose_cost(
     listed = proposed.among(picked).taken(held)
     right = listed.values_of(sample[held]) > 0
     found = {}
-    for cost in COSTS:
+    for cost in rules.COSTS:
         how: dict[str, Any] = {"cost": cost, "last_passes": 0, "tolerance": 0.3, "seed": seed}
         _, out_of_fold = Rankers.train(rows, sample, own, fold=fold, without=[left], **how)
         score = average_precision_score(right, listed.values_of(out_of_fold[held])) if right.any() else 0.0
         found[cost] = 100 * float(score)
-    low, high = COSTS
-    return high if found[high] > found[low] + _GAIN else low, found
+    low, high = rules.COSTS
+    return high if found[high] > found[low] + rules.GAIN_OF_COST else low, found

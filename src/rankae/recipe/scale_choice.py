@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.choices import Choices, choice
 from rankae.components.neighbours import Neighbours
 from rankae.data.near_duplicates import novel_rows, sample_to_compare
 from rankae.data.scaling import SCALES, Scaling
@@ -14,13 +15,13 @@ from rankae.errors import RankaeError
 from rankae.metrics import row_merits
 from rankae.numerics.row_search import is_dense
 from rankae.paper.closed_form import leave_one_out_precision
-from rankae.recipe.start import RIDGES
+from rankae.recipe import rules
 
 
 def choose_scaling(
     rows: sp.csr_matrix, labels: sp.csr_matrix, asked: str | bool | None, seed: int = 0
-) -> tuple[Scaling | None, dict[str, str]]:
-    """How to scale the rows, or None, and the line that says why; `asked` is what the user set, None for nothing."""
+) -> tuple[Scaling | None, Choices]:
+    """How to scale the rows, or None, and why; `asked` is what the user set, None for nothing."""
     if asked not in (None, False, *SCALES):
         raise RankaeError(f"scale is {str(asked).lower()}; it must be false, {' or '.join(SCALES)}")
     if asked is False or (asked is None and not is_dense(rows)):
@@ -36,12 +37,14 @@ def choose_scaling(
     validation = novel_rows(read["standard"])  # as given, all rows may look alike
     merits = {name: _merit(candidate, carried, validation, seed) for name, candidate in read.items()}
     best = max(merits, key=lambda name: merits[name])
-    tried = ", ".join(f"{name}: {merit:.1f}" for name, merit in merits.items())
-    return scalings[best], {"scale": f"{best} (features are dense; best leave-one-out precision of {tried})"}
+    reason = "features are dense; best leave-one-out precision"
+    return scalings[best], {"scale": choice("scale", best, reason, merits)}
 
 
 def _merit(rows: sp.csr_matrix, labels: sp.csr_matrix, validation: np.ndarray, seed: int) -> float:
     """The mean of P@1, P@3 and P@5 by leave-one-out scores, of the start and of the neighbours alike."""
-    start = max(found.mean() for found in leave_one_out_precision(rows, labels, validation, RIDGES, seed).values())
+    start = max(
+        found.mean() for found in leave_one_out_precision(rows, labels, validation, rules.RIDGES, seed).values()
+    )
     voted = Neighbours.of(rows, labels).predict(rows, leave_one_out=True).propose(5)
     return float(start + row_merits(voted[validation], labels[validation]).mean()) / 2

@@ -8,16 +8,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.choices import AS_SET, choice
 from rankae.base.parameters import Count, CountFromZero, Positive, Range, Size, check_values
 from rankae.numerics.row_search import EVERY_ROW, MOST_ROWS, is_dense
+from rankae.recipe import rules
 from rankae.recipe.notes import Training
-
-# Multiplications that a component of the recipe may cost before it is left out: about a minute of one core.
-AFFORDABLE = 3e12
-_MANY_LABELS = 4000  # beyond it, the code leaves rare labels to neighbours
-_FEWER_ROWS = 2000  # `most_rows` at low effort: a third less to add up a row on eurlex57k, and nothing lost
-_FEW_ROWS = 10  # a label, on average; with fewer, rankers do better at a lower cost
-_FEWEST_COMMON = 500  # where fewer labels are common, to look at all of them costs little
 
 
 @dataclass(frozen=True)
@@ -91,13 +86,14 @@ class Resolved(RecipeSettings):
 
 def enough_code(labels: sp.csr_matrix, effort: str) -> int:
     """The h that is chosen where none is given."""
-    most = 400 if effort == "full" else min(200, max(100, labels.shape[1] // 6))
+    least, highest = rules.CODE_SIZE_LOW
+    most = rules.CODE_SIZE if effort == "full" else min(highest, max(least, labels.shape[1] // 6))
     return int(min(most, *labels.shape))
 
 
 def enough_proposed(labels: sp.csr_matrix, effort: str) -> int:
     """How many labels a component proposes for a row where nobody says so."""
-    most = 40 if effort == "full" else 30 if labels.shape[1] > 1000 else 20
+    most = rules.PROPOSED if effort == "full" else rules.PROPOSED_LOW[labels.shape[1] > 1000]
     return int(min(most, labels.shape[1]))
 
 
@@ -108,7 +104,7 @@ def common_labels(labels: sp.csr_matrix, support: int, neighbours: bool) -> np.n
     """
     counts = np.bincount(labels.indices, minlength=labels.shape[1])
     common = np.flatnonzero(counts >= support).astype(np.int32)
-    few = len(common) < min(_FEWEST_COMMON, labels.shape[1])
+    few = len(common) < min(rules.FEWEST_COMMON, labels.shape[1])
     return None if few or len(common) == labels.shape[1] or not neighbours else common
 
 
@@ -116,50 +112,52 @@ def resolved(
     settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, ridge: float, training: Training
 ) -> Resolved:
     """Fill in what the user left open, from the shape of the data, and say why; `ridge` was chosen before."""
-    (n, L), words, lines = labels.shape, rows.shape[1], training.choices
+    (n, L), words, low = labels.shape, rows.shape[1], settings.effort == "low"
+    many, wide, dense = L > rules.MANY_LABELS, words <= rules.WIDE_WORDS, is_dense(rows)
     row_length = rows.nnz / max(1, n)
-    lines["data"] = (
-        f"{n} rows, {words} features ({row_length:.0f} a row), {L} labels ({labels.nnz / max(1, n):.1f} a row)"
-    )
+    of_labels, of_words, effort = f"{L} labels", f"{words} features", f"{settings.effort} effort"
+    kind = f"features are {'dense' if dense else 'sparse'}"
+    shape = f"{n} rows, {of_words} ({row_length:.0f} per row), {of_labels} ({labels.nnz / max(1, n):.1f} per row)"
+    training.choices["data"] = choice("data", shape)
 
     def choose(name: str, value: Any, why: str) -> Any:
         given = getattr(settings, name)
-        lines[name] = f"{value} ({why})" if given is None else f"{given} (as set)"
-        return value if given is None else given
+        chosen, reason = (value, why) if given is None else (given, AS_SET)
+        training.choices[name] = choice(name, chosen, reason)
+        return chosen
 
-    h = choose(
-        "code_size", enough_code(labels, settings.effort), "enough for common labels; neighbours find the others"
-    )
-    proposed = choose("proposed", enough_proposed(labels, settings.effort), f"{L} labels, {settings.effort} effort")
-    low, many = settings.effort == "low", L > _MANY_LABELS
-    dense = is_dense(rows)
-    few_products = not dense or float(n) * n * words < AFFORDABLE  # dense rows are compared with all others
-    kind = f"features are {'dense' if dense else 'sparse'}"
+    h = choose("code_size", enough_code(labels, settings.effort), rules.RULES["code_size"].reason)
+    proposed = choose("proposed", enough_proposed(labels, settings.effort), f"{of_labels}, {effort}")
+    few_products = not dense or float(n) * n * words < rules.AFFORDABLE  # dense rows are compared with all others
     neighbours = choose("neighbours", few_products, kind)
-    followed = EVERY_ROW if dense else _FEWER_ROWS if low else MOST_ROWS
-    most_rows = choose("most_rows", followed, f"{kind}, {settings.effort} effort")
-    support = choose("code_support", (40 if low else 5) if many else 1, f"{L} labels, {settings.effort} effort")
+    followed = EVERY_ROW if dense else rules.FEWER_ROWS if low else MOST_ROWS
+    most_rows = choose("most_rows", followed, f"{kind}, {effort}")
+    usual_support = rules.CODE_SUPPORT_LOW if low else rules.CODE_SUPPORT
+    support = choose("code_support", usual_support if many else 1, f"{of_labels}, {effort}")
     common = common_labels(labels, support, neighbours)
-    tuning_epochs = choose("tuning_epochs", 5 if many else 10, f"{L} labels")
+    tuning_epochs = choose("tuning_epochs", rules.TUNING_EPOCHS[many], of_labels)
     tuning_cost = 6.0 * tuning_epochs * n * (L if common is None else len(common)) * h
     tuning = choose(
         "tuning",
-        tuning_cost < 4 * AFFORDABLE and L > 1 and (many or not low),
-        f"{tuning_cost:.0e} multiplications, {settings.effort} effort",
+        tuning_cost < rules.TUNING_AFFORDABLE and L > 1 and (many or not low),
+        f"{tuning_cost:.0e} multiplications, {effort}",
     )
-    random_negatives = choose("random_negatives", min(40 if many else 20, L), "enough to learn what a label is about")
-    word_size = choose("word_size", 1000 if words <= 2000 else 500, f"{words} features")
-    epochs = choose("epochs", 20 if words <= 2000 else 12, f"{words} features")
-    gate = 10 if settings.attention else 1  # what a gated word costs, in products of its channels
+    random_negatives = choose(
+        "random_negatives", min(rules.RANDOM_NEGATIVES[many], L), "enough to learn what a label is about"
+    )
+    word_size = choose("word_size", rules.WORD_SIZE[not wide], of_words)
+    epochs = choose("epochs", rules.NETWORK_EPOCHS[not wide], of_words)
+    gate = rules.GATE_COST if settings.attention else 1
     network_cost = 6.0 * n * epochs * word_size * (L + gate * row_length)
-    affordable = int(min(3, AFFORDABLE // max(1.0, network_cost)))
-    if dense and network_cost < 4 * AFFORDABLE:  # a feature by itself says little there, and a network bends it
+    affordable = int(min(rules.MOST_NETWORKS, rules.AFFORDABLE // max(1.0, network_cost)))
+    # A dense feature by itself says little, and a network bends it.
+    if dense and network_cost < rules.TUNING_AFFORDABLE:
         affordable = max(1, affordable)
     network = choose("network", affordable if L > 1 else 0, f"{network_cost:.0e} multiplications each")
-    rankers = choose("rankers", L > 1, f"{L} labels")
+    rankers = choose("rankers", L > 1, of_labels)
     # Where labels are many, the search takes a tenth of the time, and held-out rows hardly tell costs apart.
-    usual = 0.3 if labels.nnz < _FEW_ROWS * L else 0.5
-    cost = choose("ranker_cost", usual, f"{L} labels, low effort") if low and many else settings.ranker_cost
+    usual = rules.USUAL_COST[labels.nnz < rules.RARE_LABELS * L]
+    cost = choose("ranker_cost", usual, f"{of_labels}, low effort") if low and many else settings.ranker_cost
     noise_rounds = choose("noise_rounds", 0, "no trusted rows that could tell whether it helps")
     made = {
         "code_size": h, "proposed": min(proposed, L), "neighbours": neighbours, "most_rows": most_rows,

@@ -8,26 +8,23 @@ from dataclasses import dataclass, field
 
 import scipy.sparse as sp
 
+from rankae.base.choices import AS_SET, Choices, choice
 from rankae.data.near_duplicates import novel_rows, sample_to_compare
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.paper.closed_form import leave_one_out_precision
+from rankae.recipe import rules
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
-
-RIDGES = (0.3, 1.0, 2.0, 4.0)
-# Points of precision that embeddings must be worth. They take time, and on debtags half a point by leave-one-out scores
-# was worth nothing to the whole model, which has neighbours as well.
-_GAIN = 0.6
 
 
 @dataclass(frozen=True)
 class StartChoice:
-    """What the closed-form start is made with; `lines` has a line for each choice that was not the user's."""
+    """What the closed-form start is made with; `choices` are those that were not the user's."""
 
     ridge: float
     noise_rounds: int | None
     embeddings: WordEmbeddings | None
-    lines: dict[str, str] = field(default_factory=dict)
+    choices: Choices = field(default_factory=dict)
 
 
 def chosen_by_leave_one_out(
@@ -38,7 +35,7 @@ def chosen_by_leave_one_out(
     training: Training,
 ) -> StartChoice:
     """The ridge, and which word embeddings to take; where nothing is open, at no cost."""
-    ridges = RIDGES if settings.ridge is None else (settings.ridge,)
+    ridges = rules.RIDGES if settings.ridge is None else (settings.ridge,)
     if len(ridges) == len(candidates) == 1:
         return StartChoice(ridges[0], settings.noise_rounds, *best_embeddings({candidates[0]: 0.0}))
     began = time.perf_counter()
@@ -51,18 +48,22 @@ def chosen_by_leave_one_out(
     for candidate in candidates[1:]:
         own = leave_one_out_precision(rows, labels, validation, (ridge,), settings.seed, candidate)[ridge]
         precision[candidate] = float(own.mean())
-    embeddings, lines = best_embeddings(precision)
+    embeddings, choices = best_embeddings(precision)
     if settings.ridge is None:
-        lines["ridge"] = f"{ridge:g} (best leave-one-out precision)"
+        merits = {tried: float(own.mean()) for tried, own in found.items()}
+        choices["ridge"] = choice("ridge", ridge, "best leave-one-out precision", merits)
     training.timed("choice of ridge", began)
-    return StartChoice(ridge, settings.noise_rounds, embeddings, lines)
+    return StartChoice(ridge, settings.noise_rounds, embeddings, choices)
 
 
-def best_embeddings(precision: dict[WordEmbeddings | None, float]) -> tuple[WordEmbeddings | None, dict[str, str]]:
-    """The candidate of highest precision, and the line that says so; a single one is taken as it is."""
-    chosen = max(precision, key=lambda candidate: precision[candidate] - (0 if candidate is None else _GAIN))
+def best_embeddings(precision: dict[WordEmbeddings | None, float]) -> tuple[WordEmbeddings | None, Choices]:
+    """The candidate of highest precision, and that choice; a single one is taken as it is."""
+    chosen = max(
+        precision, key=lambda candidate: precision[candidate] - (0 if candidate is None else rules.GAIN_OF_EMBEDDINGS)
+    )
     if len(precision) > 1:
-        tried = ", ".join(f"{precision[c]:.1f} with{'out' if c is None else ''}" for c in precision)
         name = "none" if chosen is None else chosen.source
-        return chosen, {"word_vectors": f"{name} (precision {tried}; {_GAIN:g} more is the least that counts)"}
-    return chosen, {} if chosen is None else {"word_vectors": f"{chosen.source} (as set)"}
+        tried = {"without" if one is None else f"with {one.source}": figure for one, figure in precision.items()}
+        least = f"precision; {rules.GAIN_OF_EMBEDDINGS:g} more is the least that counts"
+        return chosen, {"word_vectors": choice("word_vectors", name, least, tried)}
+    return chosen, {} if chosen is None else {"word_vectors": choice("word_vectors", chosen.source, AS_SET)}

@@ -15,19 +15,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.choices import AS_SET, Choice, Choices, choice
 from rankae.data.html import is_html, share_of_html
 from rankae.data.near_duplicates import sample_to_compare
 from rankae.data.text import TextFeatures, checked_text, title_of
+from rankae.recipe import rules
 from rankae.recipe.comparison import CandidateEmbeddings, Comparison, Tried, clearly_best
 from rankae.recipe.vector_choice import VectorCandidates, choose_vectors
 
 # Bytes that the table of word vectors may take, 400 float32 a word: it bounds the vocabulary of n-grams.
 _MOST_TABLE_BYTES = 2**29
 MOST_FEATURES = _MOST_TABLE_BYTES // (4 * 400)
-# Points of precision that pieces must be worth. On debdeps they gain 2; on debtags a quarter, and on rows split off
-# train that was worth nothing to the whole model.
-_GAIN_OF_PIECES = 0.5
-_GAIN_OF_CHARACTERS = 0.5  # they make rows many times as long
 
 
 @dataclass(frozen=True)
@@ -58,8 +56,8 @@ def choose_text(
     candidates: TextCandidates,
     seed: int = 0,
     trusted: tuple[Sequence[str], sp.csr_matrix] | None = None,
-) -> tuple[TextFeatures, sp.csr_matrix, dict[str, str]]:
-    """Fitted features, the rows of `texts`, and a line for each choice.
+) -> tuple[TextFeatures, sp.csr_matrix, Choices]:
+    """Fitted features, the rows of `texts`, and the choices.
 
     The n-grams are chosen first, then the weight of titles, if most texts have one, then whether to read pieces, then
     whether to read characters; each with what was chosen before. Vectors come last.
@@ -68,21 +66,21 @@ def choose_text(
     """
     by = "leave-one-out precision" if trusted is None else "precision on trusted rows"
     titles, reading = candidates.titles, dict(candidates.reading)
-    lines = {}
+    made: Choices = {}
     if reading.get("html") == "auto":
         share = share_of_html(texts)
         reading["html"] = "strip" if is_html(share) else "keep"
         if share > 0.01:
-            lines["html"] = f"{reading['html']} ({100 * share:.0f} % of the texts hold HTML tags)"
+            made["html"] = choice("html", reading["html"], f"{100 * share:.0f} % of the texts hold HTML tags")
     if 2 * sum(title_of(checked_text(text, i)) != "" for i, text in enumerate(texts)) < len(texts):
         titles = titles[:1]
     stages = [
         _Stage("ngrams", candidates.ngrams),
         _Stage("title", titles),
-        _Stage("pieces", candidates.pieces, _GAIN_OF_PIECES),
-        _Stage("analyzer", candidates.analyzers, _GAIN_OF_CHARACTERS),
+        _Stage("pieces", candidates.pieces, rules.GAIN_OF_PIECES),
+        _Stage("analyzer", candidates.analyzers, rules.GAIN_OF_CHARACTERS),
     ]
-    blocks, vector_line = candidates.vectors.blocks(texts)
+    blocks, of_vectors = candidates.vectors.blocks(texts)
     undecided = any(len(stage.values) > 1 for stage in stages) or bool(blocks)
     # Leave-one-out scores of a sample will do, and spare the time to count the pairs of all texts.
     sample = np.arange(len(texts)) if trusted is not None else sample_to_compare(len(texts), seed)
@@ -109,17 +107,17 @@ def choose_text(
     chosen = features(first if best is None else best.settings)
     block = None
     if best is not None and blocks:
-        block, vector_line = choose_vectors(blocks, candidates.vectors.weights, few, best, comparison, by)
+        block, of_vectors = choose_vectors(blocks, candidates.vectors.weights, few, best, comparison, by)
     rows = chosen.fit_words(texts)
     if block is not None:
         rows = chosen.put_beside(rows, block, texts)
     for stage in stages:
         if len(stage.values) > 1 or stage.name == "ngrams" or stage.values[0] not in (0.0, False, "word"):
-            lines[stage.name] = stage.line(getattr(chosen, stage.name), found.get(stage.name, []), by)
-    lines["ngrams"] += f"; {len(chosen.words)} features"
-    if vector_line:
-        lines["encoder"] = vector_line
-    return chosen, rows, lines
+            made[stage.name] = stage.choice(getattr(chosen, stage.name), found.get(stage.name, []), by)
+    made["vocabulary"] = choice("vocabulary", len(chosen.words), "features that the texts gave")
+    if of_vectors is not None:
+        made["encoder"] = of_vectors
+    return chosen, rows, made
 
 
 @dataclass(frozen=True)
@@ -130,9 +128,9 @@ class _Stage:
     values: Sequence[Any]
     least: float = 0.0
 
-    def line(self, value: Any, found: Sequence[Tried], by: str) -> str:
-        why = "as set"
-        if len(found) > 1:
-            shown = ", ".join(f"{one.settings[self.name]}: {one.precision.mean():.1f}" for one in found)
-            why = f"{by} of {shown}; more must gain {max(self.least, found[0].chance(found[-1])):.1f}"
-        return f"{value} ({why})"
+    def choice(self, value: Any, found: Sequence[Tried], by: str) -> Choice:
+        if len(found) <= 1:
+            return choice(self.name, value, AS_SET)
+        least = max(self.least, found[0].chance(found[-1]))
+        figures = {str(one.settings[self.name]): float(one.precision.mean()) for one in found}
+        return choice(self.name, value, f"{by}; more must gain {least:.1f}", figures)

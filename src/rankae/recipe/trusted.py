@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.choices import choice
 from rankae.components.closed_form import ClosedForm
 from rankae.components.network import NetworkComponent
 from rankae.components.ranker_weights import RankerWeights
@@ -28,6 +29,7 @@ from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.sparse_product import sparse_product
 from rankae.numerics.top_k import top_k
 from rankae.paper.closed_form import warm_start
+from rankae.recipe import rules
 from rankae.recipe.label_correction import corrected_labels, robust_decoder
 from rankae.recipe.networks import train_network
 from rankae.recipe.notes import Training
@@ -40,10 +42,6 @@ from rankae.recipe.trusted_decoder import best_decoder, trusted_folds
 from rankae.recipe.votes import Votes
 
 FEWEST_TRUSTED = 20
-_RIDGES = (1.0, 3.0, 10.0, 30.0)
-_MOST_ROUNDS = 2
-_SHORT_CODE = 64
-_COSTS = (0.1, 0.3, 1.0)  # of the rankers: the noisier the labels, the less a row within the margin should cost
 
 
 @dataclass(frozen=True)
@@ -82,8 +80,8 @@ def chosen_by_trusted(
     began = time.perf_counter()
     size = settings.code_size or enough_code(labels, settings.effort)
     proposed = settings.proposed or enough_proposed(labels, settings.effort)
-    ridges = _RIDGES if settings.ridge is None else (settings.ridge,)
-    rounds = range(_MOST_ROUNDS + 1) if settings.noise_rounds is None else (settings.noise_rounds,)
+    ridges = rules.TRUSTED_RIDGES if settings.ridge is None else (settings.ridge,)
+    rounds = range(rules.MOST_ROUNDS + 1) if settings.noise_rounds is None else (settings.noise_rounds,)
     merits: dict[WordEmbeddings | None, float] = dict.fromkeys(candidates, 0.0)
     trusted = trusted.taken(trusted.novel(rows))
     if len(candidates) > 1:
@@ -107,25 +105,29 @@ def chosen_by_trusted(
     training.evidence |= {f"ridge {pair[0]:g}, {pair[1]} rounds": figures for pair, figures in tried.items()}
     training.timed("choice of ridge", began)
     chosen = {"ridge": ridge, "noise_rounds": done}
-    lines = {
-        name: f"{value:g} (best on {len(trusted)} trusted rows)"
+    choices = {
+        name: choice(name, value, f"best on {len(trusted)} trusted rows")
         for name, value in chosen.items()
         if getattr(settings, name) is None
     }
-    return StartChoice(ridge, done, embeddings, lines | of_embeddings)
+    return StartChoice(ridge, done, embeddings, choices | of_embeddings)
 
 
 def trusted_precision(
-    rows: sp.csr_matrix, labels: sp.csr_matrix, trusted: Trusted, ridges: Sequence[float] = _RIDGES, seed: int = 0,
+    rows: sp.csr_matrix,
+    labels: sp.csr_matrix,
+    trusted: Trusted,
+    ridges: Sequence[float] = rules.TRUSTED_RIDGES,
+    seed: int = 0,
     embeddings: WordEmbeddings | None = None,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """The precision of each trusted row by the closed-form start with the best ridge: the mean of its P@1, P@3, P@5.
 
     As in `leave_one_out_precision`, a short code suffices to compare settings.
     """
     found = []
     for ridge in ridges:
-        start = warm_start(rows, labels, _SHORT_CODE, ridge, seed, embeddings=embeddings)
+        start = warm_start(rows, labels, rules.SHORT_CODE, ridge, seed, embeddings=embeddings)
         top = top_k(sparse_product(trusted.rows, start.word_table), start.label_table, None, 5)[0]
         found.append(row_merits(top, trusted.labels))
     return max(found, key=np.mean)
@@ -195,7 +197,7 @@ class TrustedRows:
         proposals.append(random_negatives(task.labels, settings.random_negatives, settings.seed))
         shortlist = Shortlist.union(proposals)
         listed = stack.candidates(self.trusted.rows).shortlist
-        costs = _COSTS if settings.ranker_cost is None else (settings.ranker_cost,)
+        costs = rules.TRUSTED_COSTS if settings.ranker_cost is None else (settings.ranker_cost,)
         tried: dict[float, tuple[float, Rankers]] = {}
         for cost in costs:
             rankers = Rankers.train(task.rows, task.labels, shortlist, cost=cost, seed=settings.seed)[0]
@@ -203,7 +205,9 @@ class TrustedRows:
             tried[cost] = sum(precisions(best, self.trusted.labels).values()), rankers
         cost = max(tried, key=lambda c: tried[c][0])
         if len(tried) > 1:
-            task.training.choices["ranker_cost"] = f"{cost:g} (best on {len(self.trusted)} trusted rows)"
+            merits = {c: merit for c, (merit, _) in tried.items()}
+            reason = f"best on {len(self.trusted)} trusted rows"
+            task.training.choices["ranker_cost"] = choice("ranker_cost", cost, reason, merits)
         return tried[cost][1].state()
 
     def score(self, stack: Stack) -> ScoredShortlist:

@@ -11,15 +11,16 @@ from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankae.base.choices import AS_SET, Choice, choice
 from rankae.data.encoders import installed_encoders, open_encoder
 from rankae.data.vectors import VectorBlock
 from rankae.errors import MissingExtra
+from rankae.recipe import rules
 from rankae.recipe.comparison import Comparison, Tried
 
 NONE = "none"
 WEIGHTS = (0.5, 1.0)  # of a vector beside words of length 1
 _MOST_SECONDS = 600  # that reading all texts may take unasked
-_GAIN = 0.3  # points of precision that vectors must be worth: they make rows longer, and a prediction slower
 
 
 @dataclass(frozen=True)
@@ -34,25 +35,25 @@ class VectorCandidates:
     look: bool = False
     weights: Sequence[float] = WEIGHTS
 
-    def blocks(self, texts: Sequence[str]) -> tuple[list[VectorBlock], str]:
-        """The vectors to try, of weight 1, and what to say where there is no choice."""
+    def blocks(self, texts: Sequence[str]) -> tuple[list[VectorBlock], Choice | None]:
+        """The vectors to try, of weight 1, and that choice, where there is none to make."""
         if (given := VectorBlock.given_with(texts)) is not None:
-            return [given], ""
+            return [given], None
         if isinstance(self.encoder, str) and self.encoder.lower() == NONE:
-            return [], f"{NONE} (as set)"
+            return [], choice("encoder", NONE, AS_SET)
         if self.encoder is not None:
             encoder = open_encoder(self.encoder)
-            return [VectorBlock(encoder.size, 1.0, encoder)], ""
-        return self._found(texts) if self.look else ([], "")
+            return [VectorBlock(encoder.size, 1.0, encoder)], None
+        return self._found(texts) if self.look else ([], None)
 
-    def _found(self, texts: Sequence[str]) -> tuple[list[VectorBlock], str]:
+    def _found(self, texts: Sequence[str]) -> tuple[list[VectorBlock], Choice | None]:
         blocks, too_slow = [], []
         names = installed_encoders()
         for name in names:
             try:
                 encoder = open_encoder(name)
             except MissingExtra as missing:
-                return [], f"{NONE} ({missing})"
+                return [], choice("encoder", NONE, missing)
             seconds = encoder.seconds(texts)
             if seconds > _MOST_SECONDS:
                 too_slow.append(f"{name} would take about {seconds / 60:.0f} minutes, --set encoder={name} does try it")
@@ -63,7 +64,7 @@ class VectorCandidates:
                 "what a pretrained encoder knows can be worth 1 to 3 points of P@1 on texts: "
                 "pip install 'rankae[encoder]', and see docs/text.md for encoders"
             )
-        return blocks, "" if blocks else f"{NONE} ({'; '.join(too_slow)})"
+        return blocks, None if blocks else choice("encoder", NONE, "; ".join(too_slow))
 
 
 def choose_vectors(
@@ -73,12 +74,12 @@ def choose_vectors(
     best: Tried,
     comparison: Comparison,
     by: str,
-) -> tuple[VectorBlock | None, str]:
+) -> tuple[VectorBlock | None, Choice]:
     """The vectors and their weight that rank `texts` best beside the words of `best`; None where words do without.
 
     Returns
     -------
-    the vectors, or None, and the line that says why.
+    the vectors, or None, and that choice.
     """
     found: list[tuple[VectorBlock | None, Tried]] = [(None, best)]
     for block in blocks:
@@ -90,12 +91,11 @@ def choose_vectors(
             found.append((own, Tried(text, rows, best.settings, comparison.precision(text, rows))))
     ahead = max(found, key=lambda tried: tried[1].precision.mean())
     gain = ahead[1].precision.mean() - best.precision.mean()
-    chosen = ahead[0] if gain > max(_GAIN, best.chance(ahead[1])) else None
-    shown = ", ".join(
-        f"{NONE}: {tried.precision.mean():.1f}"
-        if own is None
-        else f"{own.name} of weight {own.weight:g}: {tried.precision.mean():.1f}"
-        for own, tried in found
-    )
-    name = NONE if chosen is None else f"{chosen.name} of weight {chosen.weight:g}"
-    return chosen, f"{name} ({by} of {shown}; more must gain {max(_GAIN, best.chance(ahead[1])):.1f})"
+    chosen = ahead[0] if gain > max(rules.GAIN_OF_VECTORS, best.chance(ahead[1])) else None
+    figures = {_told(own): float(tried.precision.mean()) for own, tried in found}
+    least = max(rules.GAIN_OF_VECTORS, best.chance(ahead[1]))
+    return chosen, choice("encoder", _told(chosen), f"{by}; more must gain {least:.1f}", figures)
+
+
+def _told(block: VectorBlock | None) -> str:
+    return NONE if block is None else f"{block.name} of weight {block.weight:g}"

@@ -1,0 +1,52 @@
+"""Automatic choices as data: the setting, its value, why it was chosen, and the figures behind it.
+
+Models keep them (`choices_`, model.json), `train` and reports print them, and programs read them: nobody reads prose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias, TypedDict
+
+AS_SET = "as set"
+
+
+class Choice(TypedDict):
+    """One choice. `evidence` maps what was tried to its figure; it is empty where a rule decided."""
+
+    setting: str
+    value: Any
+    reason: str
+    evidence: dict[str, float]
+
+
+Choices: TypeAlias = dict[str, Choice]
+
+
+def choice(setting: str, value: Any, reason: str = "", evidence: Mapping[Any, float] | None = None) -> Choice:
+    """The choice in JSON's own types, so that it reads the same before and after a model is saved.
+
+    >>> told(choice("ridge", 1.0, "best leave-one-out precision", {0.3: 61.24, 1.0: 62.0}))
+    '1.0 (best leave-one-out precision; 0.3: 61.2, 1.0: 62.0)'
+    """
+    figures = {str(tried): round(float(figure), 4) for tried, figure in (evidence or {}).items()}
+    plain = list(value) if isinstance(value, tuple) else value
+    return {"setting": setting, "value": plain, "reason": reason, "evidence": figures}
+
+
+def told(one: Choice | str) -> str:
+    """A choice in words; in models of older files it is a line already."""
+    if isinstance(one, str):
+        return one
+    shown = ", ".join(f"{tried}: {figure:.1f}" for tried, figure in one["evidence"].items())
+    why = "; ".join(filter(None, [one["reason"], shown]))
+    value = tuple(one["value"]) if isinstance(one["value"], list) else one["value"]
+    return f"{value} ({why})" if why else str(value)
+
+
+def value_of(choices: Mapping[str, Choice | str], setting: str) -> Any:
+    """The value that was chosen, None if there was no choice; of an older file, the text before the reason."""
+    one = choices.get(setting)
+    if isinstance(one, str):
+        return one.split(" (")[0]
+    return None if one is None else one["value"]

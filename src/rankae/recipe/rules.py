@@ -1,0 +1,135 @@
+"""Every size rule and threshold of the recipe: its value, why it is so, and the run that found it.
+
+    python -m rankae.recipe.rules        prints the table
+
+A rule that no recorded run found says so: it is the first to doubt when data of another kind do badly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
+_BY_HAND = "set by hand; no recorded run"
+_RECIPE = "docs/recipe.md"
+
+
+@dataclass(frozen=True)
+class Rule:
+    value: Any
+    reason: str
+    run: str
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(name: str, value: Value, reason: str, run: str = _BY_HAND) -> Value:
+    """Enter a rule into the table; the value is what the recipe reads."""
+    RULES[name] = Rule(value, reason, run)
+    return value
+
+
+# Cost ----------------------------------------------------------------------------------------------------------------
+
+AFFORDABLE = rule(
+    "affordable", 3e12, "multiplications that a component may cost before it is left out: about a minute of one core"
+)
+TUNING_AFFORDABLE = rule("tuning_affordable", 4 * AFFORDABLE, "multiplications that the tuning of D may cost")
+GATE_COST = rule("gate_cost", 10, "what a gated word costs a network, in products of its channels")
+MOST_NETWORKS = rule("most_networks", 3, "an average of more gains next to nothing", "DESIGN, section 2: Delicious")
+FEWER_ROWS = rule(
+    "most_rows_low_effort", 2000, "words of more rows are not followed: a third less time a row, and nothing lost",
+    "eurlex57k-bow, rows split off train",
+)  # fmt: skip
+
+# Sizes ---------------------------------------------------------------------------------------------------------------
+
+MANY_LABELS = rule(
+    "many_labels", 4000, "labels from which the code leaves rare ones to neighbours", f"{_RECIPE}: debdeps"
+)
+CODE_SIZE = rule(
+    "code_size", 400, "enough for common labels; neighbours find the others", "DESIGN, section 2: eurlex57k"
+)
+CODE_SIZE_LOW = rule("code_size_low_effort", (100, 200), "a sixth of the labels, within these bounds")
+PROPOSED = rule(
+    "proposed", 40, "labels that a component proposes for a row", "DESIGN, section 2: recall@50 of eurlex57k"
+)
+PROPOSED_LOW = rule("proposed_low_effort", (20, 30), "of up to, and of more than 1,000 labels")
+CODE_SUPPORT = rule(
+    "code_support", 5, "rows of a label that the code proposes, where labels are many", f"{_RECIPE}: debdeps"
+)
+CODE_SUPPORT_LOW = rule("code_support_low_effort", 40, "the same at low effort", f"{_RECIPE}: debdeps")
+FEWEST_COMMON = rule("fewest_common", 500, "where fewer labels are common, to look at all of them costs little")
+TUNING_EPOCHS = rule("tuning_epochs", (10, 5), "few and many labels; the best epoch is kept, so more only cost time")
+RANDOM_NEGATIVES = rule("random_negatives", (20, 40), "few and many labels", f"{_RECIPE}: the rankers' negatives")
+WIDE_WORDS = rule("wide_network_words", 2000, "up to so many features, networks are wider and train longer")
+WORD_SIZE = rule("word_size", (1000, 500), "channels of a network: few and many features")
+NETWORK_EPOCHS = rule("network_epochs", (20, 12), "few and many features")
+WORD_DROPOUT = rule(
+    "word_dropout", (0.3, 0.5, 0.1), "short rows, rows of over 25 words (which say things often), and dense rows",
+    f"{_RECIPE}: dense features",
+)  # fmt: skip
+LONG_ROW = rule("long_row", 25, "words of a row from which more of it is hidden from a step")
+LEARNING_RATE = rule("learning_rate", (3e-3, 1e-2), "of networks: sparse and dense rows", f"{_RECIPE}: dense features")
+NETWORK_BATCH = rule("network_batch", (256, 4000), "rows of a batch, from so many rows on; small data needs its steps")
+
+# Evidence ------------------------------------------------------------------------------------------------------------
+
+FEWEST_ROWS = rule("fewest_rows", 100, "fewer rows teach a stacker nothing")
+HIDDEN_WORDS = rule(
+    "hidden_words", 0.5, "share of the words that a row of a single label is scored without",
+    "tests/recipe/test_evidence.py",
+)  # fmt: skip
+MOST_SINGLE = rule("most_single_label_rows", 6000, "of these rows; more teach nothing new")
+STACKERS = rule("stackers", (4, 2), "that are averaged, at full and low effort")
+
+# Choices -------------------------------------------------------------------------------------------------------------
+
+RIDGES = rule("ridges", (0.3, 1.0, 2.0, 4.0), "tried by leave-one-out precision")
+TRUSTED_RIDGES = rule(
+    "trusted_ridges", (1.0, 3.0, 10.0, 30.0), "tried on trusted rows: noise wants more", "docs/noise.md"
+)
+MOST_ROUNDS = rule("most_noise_rounds", 2, "rounds of label correction that are tried", "docs/noise.md")
+SHORT_CODE = rule("short_code", 64, "a short code suffices to compare settings")
+GAIN_OF_EMBEDDINGS = rule(
+    "gain_of_embeddings", 0.6, "points of precision that embeddings must be worth: they take time",
+    "debtags: half a point by leave-one-out scores was worth nothing to the whole model",
+)  # fmt: skip
+GAIN_OF_PIECES = rule(
+    "gain_of_pieces", 0.5, "points of precision that pieces of words must be worth",
+    "debdeps gains 2; debtags a quarter, worth nothing to the whole model",
+)  # fmt: skip
+GAIN_OF_CHARACTERS = rule(
+    "gain_of_characters", 0.5, "the same for runs of characters, which make rows many times as long"
+)
+GAIN_OF_VECTORS = rule("gain_of_vectors", 0.3, "the same for vectors beside words: rows get longer, predictions slower")
+COSTS = rule(
+    "ranker_costs", (0.3, 1.0), "C of the rankers that held-out rows choose between", f"{_RECIPE}: the rankers' cost"
+)
+GAIN_OF_COST = rule(
+    "gain_of_cost", 0.7, "points of average precision that the higher cost must be worth: those that fit less err less "
+    "alike", f"{_RECIPE}: eurlex57k-bow and debtags",
+)  # fmt: skip
+COST_SAMPLE = rule("ranker_cost_sample", (7, 100), "every 7th label by frequency tells, but not fewer than 100 labels")
+TRUSTED_COSTS = rule("trusted_ranker_costs", (0.1, 0.3, 1.0), "the noisier the labels, the lower", "docs/noise.md")
+USUAL_COST = rule(
+    "usual_ranker_cost", (0.5, 0.3), "at low effort with many labels; the second where labels are rare",
+    f"{_RECIPE}: rare labels at low effort",
+)  # fmt: skip
+RARE_LABELS = rule(
+    "rare_labels",
+    10,
+    "rows of a label, on average, under which rankers do better at a lower cost",
+    f"{_RECIPE}: debdeps",
+)
+
+
+def table() -> str:
+    """All rules, one line each."""
+    return "\n".join(f"{name:24} {one.value!s:22} {one.reason} [{one.run}]" for name, one in RULES.items())
+
+
+if __name__ == "__main__":
+    print(table())

@@ -15,8 +15,12 @@ class Architecture:
     code_size : h, the size of the space that F and E share.
     word_size : C, the size of a word vector, which is the number of channels.
     reduction : r, how much the channel attention squeezes: F1 is C / r x C.
+    embedding : of features; "attention" is the paper's, "two-path" has a closed form beside it,
+        "relu-path" only its ReLU units (`ReluPathEmbedding`, `TwoPathEmbedding`).
+    residual : ReLU units that read the linear path's code ("two-path").
     hidden : size of a ReLU layer between pooling and F's last layer; 0 for none, as in the paper.
     tied : D has E's weights turned round (see `TiedDecoder`); False, as in the paper, gives it weights of its own.
+    merged : E and D have one layer each; two linear ones in a row are no more than that.
     activation : between the two layers of E and of D.
     scores : range of D's scores; "sigmoid" bounds them to [0, 1].
     pooling : of the attended words of a row; "mean" is the paper's average pooling.
@@ -29,7 +33,10 @@ class Architecture:
     code_size: int = 200
     word_size: int = 100
     reduction: int = 4
+    embedding: Literal["attention", "two-path", "relu-path"] = "attention"
+    residual: int = 0
     hidden: int = 0
+    merged: bool = False
     tied: bool = False
     activation: Literal["linear", "relu"] = "linear"
     scores: Literal["linear", "sigmoid"] = "linear"

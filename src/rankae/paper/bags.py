@@ -25,6 +25,7 @@ class Bags:
     word_starts: Tensor  # int64 [words + 1]: the same tokens, sorted by word
     word_rows: Tensor  # int32 [tokens]
     word_weights: Tensor  # float [tokens]
+    codes: Tensor | None = None  # [rows, h]: each row's leave-one-out code, where F is to take it for its linear path's
 
     @classmethod
     def from_csr(cls, rows: sp.csr_matrix) -> Bags:
@@ -80,7 +81,7 @@ class Bags:
         return bool((self.weights.cpu().numpy() < 0).any())  # numpy: too little work for torch to start threads
 
     def to(self, device: torch.device | str) -> Bags:
-        return Bags(**{name: value.to(device) for name, value in vars(self).items()})
+        return Bags(**{name: None if value is None else value.to(device) for name, value in vars(self).items()})
 
     def dense(self, width: int) -> Tensor:
         """The batch as rows x width, for losses that need every cell."""

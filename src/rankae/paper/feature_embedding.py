@@ -27,4 +27,8 @@ class FeatureEmbedding(nn.Module):
             self.FC = nn.Sequential(nn.Linear(C, shape.hidden), nn.ReLU(), nn.Linear(shape.hidden, h))
 
     def forward(self, bags: Bags) -> Tensor:
-        return self.FC(self.attention(take_rows(self.word_vectors, bags.distinct), bags))
+        return self.after_pooling(self.attention(take_rows(self.word_vectors, bags.distinct), bags), bags)
+
+    def after_pooling(self, pooled: Tensor, bags: Bags) -> Tensor:
+        """x_h, when attention has pooled the rows of `bags`."""
+        return self.FC(pooled)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from rankae.paper.bilstm import DocumentEmbedding
 from rankae.paper.label_decoder import LabelDecoder
 from rankae.paper.rank_network import RankNetwork
+from rankae.paper.two_paths import TwoPathEmbedding
 
 _REST = 0.1  # of a random start's deviation, for what a start from given codes leaves over
 
@@ -54,8 +55,15 @@ def initialise(
     for layer in network.modules():
         if isinstance(layer, nn.Linear):
             draw(layer.weight, layer.in_features**-0.5)
-            layer.bias.zero_()
-    if network.shape.activation == "linear":
+            if layer.bias is not None:
+                layer.bias.zero_()
+    if isinstance(F, TwoPathEmbedding):
+        # Both paths beside the linear one begin at 0, the gate at 1/2: the network starts as its closed form.
+        F.solved_words.zero_()
+        for table in (F.FC.weight, F.expand.weight, F.attention.F2):
+            if table is not None:
+                table.zero_()
+    if network.shape.activation == "linear" and not network.shape.merged:
         # Of two linear layers in a row, one may as well start as the identity: training is quicker than from noise.
         E.FC2.weight.copy_(torch.eye(len(E.FC2.weight)))
         if isinstance(D, LabelDecoder):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +25,7 @@ from rankae.model_file.checkpoint import (
 from rankae.numerics.singular_vectors import leading_vectors
 from rankae.numerics.threads import limited_to
 from rankae.paper.bags import Bags
-from rankae.paper.batches import ahead, epoch_batches
+from rankae.paper.batches import CodedRows, ahead, epoch_batches
 from rankae.paper.hard_negatives import Shortlist
 from rankae.paper.initial import initialise
 from rankae.paper.kernels import take_rows
@@ -53,6 +53,7 @@ def train_joint(
     words: int | None = None,
     word_vectors: np.ndarray | None = None,
     network: RankNetwork | None = None,
+    codes: np.ndarray | None = None,
     validation: tuple[Rows, sp.csr_matrix] | None = None,
     checkpoint_dir: str | Path | None = None,
     resume: bool = False,
@@ -67,6 +68,7 @@ def train_joint(
     words : size of the vocabulary of token sequences; by default the largest id plus one.
     word_vectors : [words, C] to start from, such as GloVe, in place of random ones.
     network : a network to go on from, in place of a new one; it is left as it is.
+    codes : leave-one-out codes of the rows, for F's linear path to learn by (see `rankae.paper.two_paths`).
     validation : held-out rows and labels, scored after every epoch; the best epoch's network is returned.
     checkpoint_dir : where the state is written after every epoch.
     resume : go on from the checkpoint there, if there is one; the result is that of an uninterrupted run.
@@ -82,6 +84,7 @@ def train_joint(
             network = _new_network(rows, labels, settings, words, word_vectors)
         else:
             network = deepcopy(network)  # the given one may lie in a mapped, read-only file
+        learnt = rows if codes is None else CodedRows(cast(sp.csr_matrix, rows), codes)
         steps_per_epoch = -(-labels.shape[0] // settings.batch)
         run = JointTraining(network.to(settings.device), settings, steps_per_epoch)
         if resume and checkpoint_dir is not None:
@@ -89,7 +92,7 @@ def train_joint(
         with bar("epochs", settings.epochs) as progress:
             progress.advance(run.epoch)
             while not run.finished:
-                figures = run.epoch_over(rows, labels, validation)
+                figures = run.epoch_over(learnt, labels, validation)
                 if checkpoint_dir is not None:
                     write_checkpoint(checkpoint_dir, run.checkpoint())
                 progress.advance(loss=figures["loss"])
@@ -115,11 +118,13 @@ class JointTraining:
         if settings.shortlist:
             self.shortlist = Shortlist(network.shape.labels, settings.shortlist, settings.seed)
             tables += [network.D.label_bias] if network.shape.tied else [network.D.label_vectors, network.D.label_bias]
-        others = [p for p in network.parameters() if all(p is not table for table in words + tables)]
+        apart = [*words, *tables]
+        others = [p for p in network.parameters() if p.requires_grad and all(p is not table for table in apart)]
         common: dict[str, Any] = {"lr": settings.learning_rate, "weight_decay": settings.decay}
-        self.optimizers: dict[str, torch.optim.Optimizer] = {"dense": torch.optim.AdamW(others, fused=True, **common)}
+        dense = _by_rate(others, network, settings)
+        self.optimizers: dict[str, torch.optim.Optimizer] = {"dense": torch.optim.AdamW(dense, fused=True, **common)}
         of_words = {"params": words, "flat": settings.word_optimizer == "flat", "rate": settings.word_rate}
-        if groups := [group for group in (of_words, {"params": tables}) if group["params"]]:
+        if groups := [group for group in (of_words, *_by_rate(tables, network, settings)) if group["params"]]:
             self.optimizers["rows"] = RowAdam(groups, **common)
 
     @property
@@ -128,7 +133,7 @@ class JointTraining:
         return self.epoch >= self.settings.epochs or (0 < self.settings.patience <= waited and self.best is not None)
 
     def epoch_over(
-        self, rows: Rows, labels: sp.csr_matrix, validation: tuple[Rows, sp.csr_matrix] | None = None
+        self, rows: Rows | CodedRows, labels: sp.csr_matrix, validation: tuple[Rows, sp.csr_matrix] | None = None
     ) -> Figures:
         """One pass over the training rows; returns its figures."""
         settings, began = self.settings, time.perf_counter()
@@ -281,6 +286,19 @@ def _new_network(
         absent = np.bincount(labels.indices, minlength=labels.shape[1]) == 0
         network.D.label_bias.data[torch.from_numpy(absent)] = -settings.margin
     return network
+
+
+def _by_rate(
+    parameters: list[torch.nn.Parameter], network: RankNetwork, settings: JointSettings
+) -> list[dict[str, Any]]:
+    """The optimiser's groups of some parameters: each with its learning rate, in multiples of the others'."""
+    rates = {id(network.E.label_vectors): settings.encoder_rate}
+    if not network.shape.tied:
+        rates |= dict.fromkeys(map(id, (network.D.label_vectors, network.D.label_bias)), settings.decoder_rate)
+    groups: dict[float, list[torch.nn.Parameter]] = {}
+    for parameter in parameters:
+        groups.setdefault(rates.get(id(parameter), 1.0), []).append(parameter)
+    return [{"params": own, "rate": rate} for rate, own in groups.items()]
 
 
 def _word_tables(network: RankNetwork) -> list[torch.nn.Parameter]:

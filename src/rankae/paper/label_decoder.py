@@ -57,6 +57,24 @@ class LabelDecoder(Decoder):
         return self.FC1.weight, self.FC1.bias
 
 
+class MergedDecoder(Decoder):
+    """D as one layer: y' = T y_h + d, which is all that two linear layers in a row can say."""
+
+    def __init__(self, code_size: int, labels: int) -> None:
+        super().__init__(labels, "linear")
+        self.label_vectors = nn.Parameter(torch.empty(labels, code_size))
+
+    def first_layer(self) -> tuple[Tensor, Tensor]:
+        h = self.label_vectors.shape[1]
+        return torch.eye(h, device=self.label_bias.device), torch.zeros(h, device=self.label_bias.device)
+
+    def hidden(self, codes: Tensor) -> Tensor:
+        return codes
+
+    def folded(self) -> tuple[Tensor, Tensor]:
+        return self.label_vectors, self.label_bias
+
+
 class TiedDecoder(Decoder):
     """D with E's weights turned round: with E(y) = W2 act(T' y + b), D(y_h) = T act(W2' y_h + c) + d.
 

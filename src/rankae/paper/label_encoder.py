@@ -15,12 +15,12 @@ class LabelEncoder(nn.Module):
     FC1 y is a sum of one row of a table for each positive label, so the 0/1 matrix is never built.
     """
 
-    def __init__(self, labels: int, code_size: int, activation: str) -> None:
+    def __init__(self, labels: int, code_size: int, activation: str, merged: bool = False) -> None:
         super().__init__()
         self.label_vectors = nn.Parameter(torch.empty(labels, code_size))
         self.bias = nn.Parameter(torch.zeros(code_size))
         self.act = nn.ReLU() if activation == "relu" else nn.Identity()
-        self.FC2 = nn.Linear(code_size, code_size)
+        self.FC2 = nn.Identity() if merged else nn.Linear(code_size, code_size)
 
     def forward(self, positives: Bags) -> Tensor:
         rows = take_rows(self.label_vectors, positives.distinct)

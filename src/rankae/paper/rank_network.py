@@ -26,8 +26,9 @@ from rankae.paper.attention import WordGates
 from rankae.paper.bags import Bags
 from rankae.paper.bilstm import DocumentEmbedding, Documents
 from rankae.paper.feature_embedding import FeatureEmbedding
-from rankae.paper.label_decoder import Decoder, LabelDecoder, TiedDecoder
+from rankae.paper.label_decoder import Decoder, LabelDecoder, MergedDecoder, TiedDecoder
 from rankae.paper.label_encoder import LabelEncoder
+from rankae.paper.two_paths import ReluPathEmbedding, TwoPathEmbedding
 
 Rows: TypeAlias = sp.csr_matrix | Sequence[np.ndarray]
 Batch: TypeAlias = Bags | Documents
@@ -48,13 +49,15 @@ class RankNetwork(nn.Module):
     def __init__(self, shape: Architecture) -> None:
         super().__init__()
         self.shape = shape
-        self.F = DocumentEmbedding(shape) if shape.word_encoder == "bilstm" else FeatureEmbedding(shape)
-        self.E = LabelEncoder(shape.labels, shape.code_size, shape.activation)
+        self.F = _feature_embedding(shape)
+        self.E = LabelEncoder(shape.labels, shape.code_size, shape.activation, shape.merged)
         self.D: Decoder
         if shape.tied:
             self.D = TiedDecoder(self.E, shape.labels, shape.activation)
         else:
             self.D = LabelDecoder(shape.code_size, shape.labels, shape.activation)
+        if shape.merged:
+            self.D = MergedDecoder(shape.code_size, shape.labels)
         self.history: list[dict[str, Any]] = []
         self.precision = "float32"
         self._forget_constants()
@@ -176,8 +179,15 @@ class RankNetwork(nn.Module):
         table, attention, bags = self.F.word_vectors, self.F.attention, Bags.by_row_only(rows).to(self.device)
         self._gates = self._gates or attention.gates(table)
         if self._gates is None:  # there is no channel attention, or it runs on another device
-            return self.F.FC(attention(table, bags))
-        return self.F.FC(attention.pool_with(self._gates, table, bags))
+            return self.F.after_pooling(attention(table, bags), bags)
+        return self.F.after_pooling(attention.pool_with(self._gates, table, bags), bags)
+
+
+def _feature_embedding(shape: Architecture) -> FeatureEmbedding | DocumentEmbedding:
+    if shape.word_encoder == "bilstm":
+        return DocumentEmbedding(shape)
+    kinds = {"attention": FeatureEmbedding, "relu-path": ReluPathEmbedding, "two-path": TwoPathEmbedding}
+    return kinds[shape.embedding](shape)
 
 
 def _array(tensor: Tensor) -> np.ndarray:

@@ -23,6 +23,7 @@ class JointSettings:
     direct : weight of a ranking loss on D(F(x)) itself, its L_P measured by the mean positive; 0 in the paper.
     shortlist : how many labels a step looks at (see `rankae.paper.hard_negatives`), for label sets so large that
         looking at all of them takes too long; 0, the default, looks at all and is exact.
+    decoder_rate, encoder_rate : learning rates of D's and E's label vectors, in multiples of the others'.
     start : of E and D, "cooccurrence" for the labels' singular vectors: codes that know which labels go together
         (section 2.2 of the paper).
     word_deviation : standard deviation of the words' vectors at the start; None for C^-1/2.
@@ -40,7 +41,10 @@ class JointSettings:
     code_size: Size = 200
     word_size: Size = 100
     reduction: Count = 4
+    embedding: Literal["attention", "two-path", "relu-path"] = "attention"
+    residual: CountFromZero = 0
     hidden: CountFromZero = 0
+    merged: bool = False
     tied: bool = False
     activation: Literal["linear", "relu"] = "linear"
     scores: Literal["linear", "sigmoid"] = "linear"
@@ -59,6 +63,8 @@ class JointSettings:
     given_deviation: Positive | None = None
     word_optimizer: Literal["adam", "flat"] = "adam"
     word_rate: NotNegative = 1.0
+    decoder_rate: NotNegative = 1.0
+    encoder_rate: NotNegative = 1.0
 
     learning_rate: Positive = 1e-2
     decay: NotNegative = 0.1
@@ -78,7 +84,10 @@ class JointSettings:
             code_size=self.code_size,
             word_size=self.word_size,
             reduction=self.reduction,
+            embedding=self.embedding,
+            residual=self.residual,
             hidden=self.hidden,
+            merged=self.merged,
             tied=self.tied,
             activation=self.activation,
             scores=self.scores,

@@ -1,0 +1,61 @@
+"""F with two paths: one linear, solved in closed form and left as it is, and dual attention with ReLU units beside it.
+
+    z   = sum of v w                         w, the solved vector of each word; the gate is exactly 1
+    x_h = z + U relu(W z + b) + T relu(2 pool(V' * A) + c)
+
+U and T start at 0 and the gate at A = 1/2, so the network starts as the closed form. z already tells the rows that it
+was solved on from all others: on what it says of them there is nothing to learn. So a training row comes with the code
+that z would have been, had it not seen the row (see `rankae.paper.closed_form`), and joint training does not fall from
+its start.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rankae.paper.architecture import Architecture
+from rankae.paper.bags import Bags
+from rankae.paper.feature_embedding import FeatureEmbedding
+from rankae.paper.kernels import take_rows, weighted_sum
+
+
+class ReluPathEmbedding(FeatureEmbedding):
+    """x_h = T relu(2 pool(V' * A) + c), half of whose units a training step does not see."""
+
+    def __init__(self, shape: Architecture) -> None:
+        super().__init__(shape)
+        self.pooled_bias = nn.Parameter(torch.zeros(shape.word_size))
+        self.FC = nn.Linear(shape.word_size, shape.code_size, bias=False)  # T
+        # A gate starts at 1/2, so a gated sum is doubled to start where an ungated one does.
+        self.scale = 2.0 if shape.attention else 1.0
+        self.dropout = 0.5
+
+    def after_pooling(self, pooled: Tensor, bags: Bags) -> Tensor:
+        return self.FC(self._dropped(torch.relu(self.scale * pooled + self.pooled_bias)))
+
+    def _dropped(self, units: Tensor) -> Tensor:
+        return torch.dropout(units, self.dropout, self.training)
+
+
+class TwoPathEmbedding(ReluPathEmbedding):
+    """`solved_words` [V, h] are the linear path's, `word_vectors` [V, C] those of dual attention."""
+
+    def __init__(self, shape: Architecture) -> None:
+        super().__init__(shape)
+        h, units = shape.code_size, shape.residual
+        self.solved_words = nn.Parameter(torch.empty(shape.words, h), requires_grad=False)
+        self.squeeze = nn.Linear(h, units)  # W and b
+        self.expand = nn.Linear(units, h, bias=False)  # U
+
+    def forward(self, bags: Bags) -> Tensor:
+        pooled = self.attention(take_rows(self.word_vectors, bags.distinct), bags)
+        z = weighted_sum(self.solved_words[bags.distinct], bags) if bags.codes is None else bags.codes
+        return self._joined(z, pooled, bags)
+
+    def after_pooling(self, pooled: Tensor, bags: Bags) -> Tensor:
+        return self._joined(weighted_sum(self.solved_words, bags), pooled, bags)
+
+    def _joined(self, z: Tensor, pooled: Tensor, bags: Bags) -> Tensor:
+        hidden = self._dropped(torch.relu(self.squeeze(z)))
+        return z + self.expand(hidden) + super().after_pooling(pooled, bags)

@@ -53,6 +53,8 @@ def contributions_of_words(
         network = model.model_
         if network.shape.activation != "linear" or network.shape.scores != "linear":
             return None
+        if network.shape.embedding != "attention":
+            return None
         FC = network.F.FC
         if not isinstance(FC, nn.Linear):
             return None

@@ -2,7 +2,7 @@
 
 `paper` is the paper's network with four departures, each one switch: D tied to E, sum pooling, one second moment for
 all words ("flat" Adam), and a linear E and D. `paper-strict` is the paper to the letter: they are off. `default` is our
-recipe, `fast` the recipe at low effort.
+recipe, `fast` the recipe at low effort, `network` the single network at its best.
 A preset file is a JSON object of RankAE parameters; "preset" in it names the preset that it starts from.
 """
 
@@ -26,9 +26,11 @@ PRESETS: dict[str, dict[str, Any]] = {
         "batch": 64,
     },
     "paper-strict": {"pooling": "mean", "activation": "relu", "scores": "sigmoid"},
+    "network": {},
     "default": {},
     "fast": {"effort": "low", "ridge": 1.0, "network": 0},
 }
+NETWORK = "network"  # the preset that is one network and starts in closed form
 JOINT = ("paper", "paper-strict")  # presets that are one network, trained jointly
 _MOST_BYTES = 2**20
 

@@ -33,7 +33,7 @@ from rankae.data.dataset import Dataset
 from rankae.data.unit_length import unit_rows
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.methods.features import ChosenFeatures
-from rankae.methods.presets import JOINT, PRESETS, preset_settings
+from rankae.methods.presets import JOINT, NETWORK, PRESETS, preset_settings
 from rankae.numerics.label_index import made_up_rows, measured_index
 from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.threads import limited_to
@@ -42,6 +42,8 @@ from rankae.paper.length import taken, train_as_long_as_it_helps
 from rankae.paper.rank_network import RankNetwork
 from rankae.paper.settings import JointSettings
 from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
+from rankae.recipe.joint_network import NetworkSettings, fitting, joint_settings
+from rankae.recipe.network import fit_network
 from rankae.recipe.plan import Plan, plan_within
 from rankae.recipe.sizes import sizes_of
 
@@ -54,6 +56,7 @@ _NOT_OF_TRAINING = {
 }  # fmt: skip
 # What each preset is trained by.
 _KINDS: dict[str, type] = {preset: JointSettings if preset in JOINT else RecipeSettings for preset in PRESETS}
+_KINDS[NETWORK] = NetworkSettings
 
 
 # The paper tunes lambda, m, decay and the learning rate; the size of the code is ours to choose as well.
@@ -73,7 +76,8 @@ class RankAE(ChosenFeatures):
 
     Parameters
     ----------
-    preset : "default" (our recipe), "fast" (the same, without the slow components), "paper" (the paper's network),
+    preset : "default" (our recipe), "fast" (the same, without the slow components), "network" (a
+        single network, the best we know), "paper" (the paper's network),
         "paper-strict" (the same without our departures), or a JSON file of parameters.
     code_size : h, the size of the code that features and labels share.
     word_size : C, the size of a word vector.
@@ -300,6 +304,8 @@ class RankAE(ChosenFeatures):
         with limited_to(self.threads):
             if base in JOINT:
                 self.model_: RankNetwork | Stack = self._fit_joint(_prepared(rows), labels, validation)
+            elif base == NETWORK:
+                self.model_ = self._fit_network(_prepared(rows), labels, validation)
             else:
                 self.model_ = self._fit_recipe(_prepared(rows), labels, validation)
 
@@ -309,7 +315,7 @@ class RankAE(ChosenFeatures):
         memory : bytes that training may take; by default three quarters of what is free. What the user set stays.
         """
         base, _ = preset_settings(self.preset)
-        if base in JOINT:
+        if base in JOINT or base == NETWORK:
             raise RankaeError(f"plans are made for the presets default and fast, not for {base!r}; leave the plan out")
         rows = X if is_text(X) else sp.csr_matrix(X)
         sizes = sizes_of(rows, self.max_features)
@@ -326,6 +332,19 @@ class RankAE(ChosenFeatures):
         stack = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume, validation, embeddings)
         self.seconds_, self._threshold, self._held_out = training.seconds, training.threshold, training.held_out
         return stack
+
+    def _fit_network(
+        self, rows: sp.csr_matrix, labels: sp.csr_matrix, trusted: tuple[Rows, sp.csr_matrix] | None
+    ) -> RankNetwork:
+        training = Training(self.choices_, self.evidence_, self.history_)
+        validation = None if trusted is None else Trusted(*trusted)
+        embeddings = self._candidate_embeddings(self._known_words, rows, trusted is not None)
+        options = {"checkpoint_dir": self.checkpoint, "resume": self.resume}
+        settings = self._settings(NetworkSettings)
+        network = fit_network(rows, labels, settings, training, validation, embeddings, **options)
+        self.seconds_, self._held_out = training.seconds, training.held_out
+        self.history_ = network.history
+        return network
 
     def _fit_joint(
         self,
@@ -368,6 +387,10 @@ class RankAE(ChosenFeatures):
         with limited_to(self.threads):
             if isinstance(self.model_, Stack):
                 self.model_ = updated(self.model_, rows, labels, self._seed)
+            elif preset_settings(self.preset)[0] == NETWORK:
+                settings = joint_settings(self._settings(NetworkSettings), rows, labels, {})
+                self.model_ = train_joint(rows, labels, fitting(settings, self.model_), network=self.model_)
+                self.history_ = self.model_.history
             else:
                 self.model_ = self._fit_joint(rows, labels, network=self.model_)
         return self
@@ -395,6 +418,8 @@ class RankAE(ChosenFeatures):
     @property
     def _effort(self) -> str:
         base, _ = preset_settings(self.preset)
+        if base == NETWORK:
+            return "full"
         return "none" if base in JOINT else self._settings(RecipeSettings).effort
 
     def _settings(self, kind: type) -> Any:

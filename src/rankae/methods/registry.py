@@ -36,6 +36,12 @@ class Method:
 
 METHODS: dict[str, Method] = {
     "rank-ae": Method("rankae.methods.rank_ae:RankAE", "ranking autoencoder, at its best", trusted_choose="parameters"),
+    "rank-ae-network": Method(
+        "rankae.methods.rank_ae:RankAE",
+        "ranking autoencoder, one network at its best",
+        parameters={"preset": "network"},
+        trusted_choose="parameters",
+    ),
     "rank-ae-paper": Method(
         "rankae.methods.rank_ae:RankAE",
         "ranking autoencoder, as in the paper",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -81,9 +81,27 @@ class Bags:
         return bool((self.weights.cpu().numpy() < 0).any())  # numpy: too little work for torch to start threads
 
     def to(self, device: torch.device | str) -> Bags:
-        return Bags(**{name: None if value is None else value.to(device) for name, value in vars(self).items()})
+        found = {name: value.to(device) for name, value in vars(self).items() if value is not None}
+        return Bags(**found)
 
     def dense(self, width: int) -> Tensor:
         """The batch as rows x width, for losses that need every cell."""
         matrix = self.weights.new_zeros(len(self), width)
         return matrix.index_put_((self.token_rows, self.columns), self.weights)
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """Rows, and of each the leave-one-out code that F's linear path is to give it (see `rankae.paper.two_paths`)."""
+
+    rows: sp.csr_matrix
+    codes: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, part: slice | np.ndarray) -> CodedRows:
+        return CodedRows(self.rows[part], self.codes[part])
+
+    def bags(self) -> Bags:
+        return replace(Bags.from_csr(self.rows), codes=torch.from_numpy(self.codes))

@@ -5,32 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from queue import Full, Queue
-from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 
-from rankae.paper.bags import Bags
+from rankae.paper.bags import Bags, CodedRows
 from rankae.paper.bilstm import Documents
 from rankae.paper.rank_network import Batch, Rows
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class CodedRows:
-    """Rows, and of each the leave-one-out code that F's linear path is to give it (see `TwoPathEmbedding`)."""
-
-    rows: sp.csr_matrix
-    codes: np.ndarray
-
 _AHEAD = 4
 
 
 def epoch_batches(
-    rows: Rows | CodedRows, labels: sp.csr_matrix, size: int, word_dropout: float, seed: int, epoch: int
+    rows: Rows, labels: sp.csr_matrix, size: int, word_dropout: float, seed: int, epoch: int
 ) -> Iterator[tuple[Batch, Bags]]:
     """The batches of one epoch, (features, positive labels); they depend on seed and epoch alone.
 
@@ -43,17 +32,19 @@ def epoch_batches(
         yield _read(rows, part, word_dropout, random), Bags.from_csr(labels[part])
 
 
-def _read(rows: Rows | CodedRows, part: np.ndarray, word_dropout: float, random: np.random.Generator) -> Batch:
+def _read(rows: Rows, part: np.ndarray, word_dropout: float, random: np.random.Generator) -> Batch:
     if isinstance(rows, CodedRows):
-        bags = _read(rows.rows, part, word_dropout, random)
-        return replace(bags, codes=torch.from_numpy(rows.codes[part]))  # type: ignore[type-var]
+        return CodedRows(_dropped_words(rows.rows[part], word_dropout, random), rows.codes[part]).bags()
     if not sp.issparse(rows):
         return Documents.from_sequences([_dropped(rows[i], word_dropout, random) for i in part])
-    chosen: sp.csr_matrix = rows[part]  # type: ignore[call-overload]
-    if word_dropout:
-        chosen.data *= (random.random(chosen.nnz) >= word_dropout) / np.float32(1 - word_dropout)
+    return Bags.from_csr(_dropped_words(rows[part], word_dropout, random))  # type: ignore[call-overload]
+
+
+def _dropped_words(chosen: sp.csr_matrix, share: float, random: np.random.Generator) -> sp.csr_matrix:
+    if share:
+        chosen.data *= (random.random(chosen.nnz) >= share) / np.float32(1 - share)
         chosen.eliminate_zeros()
-    return Bags.from_csr(chosen)
+    return chosen
 
 
 def _dropped(tokens: np.ndarray, share: float, random: np.random.Generator) -> np.ndarray:

@@ -19,9 +19,7 @@ _WORD_DEVIATION = 0.1  # of the numbers in a word's attended vector
 
 
 @torch.no_grad()
-def started_network(
-    start: WarmStart, settings: JointSettings, embeddings: WordEmbeddings | None = None
-) -> RankNetwork:
+def started_network(start: WarmStart, settings: JointSettings, embeddings: WordEmbeddings | None = None) -> RankNetwork:
     """F's linear path is the ridge regression, E the labels' singular vectors V, D the same at a temperature.
 
     Attended word vectors are drawn; words that have a meaning, such as GloVe's, start from a random map of it.

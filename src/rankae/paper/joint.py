@@ -7,7 +7,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +25,7 @@ from rankae.model_file.checkpoint import (
 from rankae.numerics.singular_vectors import leading_vectors
 from rankae.numerics.threads import limited_to
 from rankae.paper.bags import Bags
-from rankae.paper.batches import CodedRows, ahead, epoch_batches
+from rankae.paper.batches import ahead, epoch_batches
 from rankae.paper.hard_negatives import Shortlist
 from rankae.paper.initial import initialise
 from rankae.paper.kernels import take_rows
@@ -53,7 +53,6 @@ def train_joint(
     words: int | None = None,
     word_vectors: np.ndarray | None = None,
     network: RankNetwork | None = None,
-    codes: np.ndarray | None = None,
     validation: tuple[Rows, sp.csr_matrix] | None = None,
     checkpoint_dir: str | Path | None = None,
     resume: bool = False,
@@ -63,13 +62,14 @@ def train_joint(
 
     Parameters
     ----------
-    rows : CSR float32 (weighted words), or token id sequences if `settings.word_encoder` is "bilstm".
+    rows : CSR float32 (weighted words), also with leave-one-out codes (`CodedRows`), or token id sequences if
+        `settings.word_encoder` is "bilstm".
     labels : CSR 0/1, rows x labels.
     words : size of the vocabulary of token sequences; by default the largest id plus one.
     word_vectors : [words, C] to start from, such as GloVe, in place of random ones.
     network : a network to go on from, in place of a new one; it is left as it is.
-    codes : leave-one-out codes of the rows, for F's linear path to learn by (see `rankae.paper.two_paths`).
-    validation : held-out rows and labels, scored after every epoch; the best epoch's network is returned.
+    validation : held-out rows and labels, scored after every epoch; the best epoch's network is returned, or the given
+        one, if no epoch is better.
     checkpoint_dir : where the state is written after every epoch.
     resume : go on from the checkpoint there, if there is one; the result is that of an uninterrupted run.
     on_epoch : called with the figures of each epoch.
@@ -80,19 +80,21 @@ def train_joint(
     if settings.shortlist < 0:
         raise RankaeError(f"shortlist is {settings.shortlist}; give the number of labels a step looks at, or 0 for all")
     with limited_to(settings.threads):
+        started = network is not None
         if network is None:
             network = _new_network(rows, labels, settings, words, word_vectors)
         else:
             network = deepcopy(network)  # the given one may lie in a mapped, read-only file
-        learnt = rows if codes is None else CodedRows(cast(sp.csr_matrix, rows), codes)
         steps_per_epoch = -(-labels.shape[0] // settings.batch)
         run = JointTraining(network.to(settings.device), settings, steps_per_epoch)
         if resume and checkpoint_dir is not None:
             run.restore(read_checkpoint(checkpoint_dir))
         with bar("epochs", settings.epochs) as progress:
             progress.advance(run.epoch)
+            if validation is not None and run.epoch == 0 and started:
+                run.judge(*validation)
             while not run.finished:
-                figures = run.epoch_over(learnt, labels, validation)
+                figures = run.epoch_over(rows, labels, validation)
                 if checkpoint_dir is not None:
                     write_checkpoint(checkpoint_dir, run.checkpoint())
                 progress.advance(loss=figures["loss"])
@@ -133,7 +135,7 @@ class JointTraining:
         return self.epoch >= self.settings.epochs or (0 < self.settings.patience <= waited and self.best is not None)
 
     def epoch_over(
-        self, rows: Rows | CodedRows, labels: sp.csr_matrix, validation: tuple[Rows, sp.csr_matrix] | None = None
+        self, rows: Rows, labels: sp.csr_matrix, validation: tuple[Rows, sp.csr_matrix] | None = None
     ) -> Figures:
         """One pass over the training rows; returns its figures."""
         settings, began = self.settings, time.perf_counter()
@@ -141,6 +143,7 @@ class JointTraining:
         if self.shortlist is not None:
             self.shortlist.draw_from(np.unique(labels.indices).astype(np.int64))
         self.network.train()
+        torch.manual_seed(settings.seed * 100_003 + self.epoch)  # of dropout; a run that resumes draws the same
         batches = (rows, labels, settings.batch, settings.word_dropout, settings.seed, self.epoch)
         for x, y in ahead(lambda: epoch_batches(*batches)):
             for name, value in self._take_step(x.to(settings.device), y.to(settings.device)).items():
@@ -150,7 +153,7 @@ class JointTraining:
         figures: Figures = {"epoch": self.epoch} | {name: t / labels.shape[0] for name, t in totals.items()}
         figures |= {"seconds": seconds, "rows_per_second": labels.shape[0] / seconds}
         if validation is not None:
-            figures |= self._validate(*validation)
+            figures |= self.judge(*validation)
         self.history.append(figures)
         return figures
 
@@ -211,7 +214,8 @@ class JointTraining:
             )
         return values
 
-    def _validate(self, rows: Rows, labels: sp.csr_matrix) -> Figures:
+    def judge(self, rows: Rows, labels: sp.csr_matrix) -> Figures:
+        """P@k of the network as it is; the best so far is kept."""
         from rankae.metrics import evaluate
 
         self.network.eval()

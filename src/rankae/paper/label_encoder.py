@@ -20,7 +20,7 @@ class LabelEncoder(nn.Module):
         self.label_vectors = nn.Parameter(torch.empty(labels, code_size))
         self.bias = nn.Parameter(torch.zeros(code_size))
         self.act = nn.ReLU() if activation == "relu" else nn.Identity()
-        self.FC2 = nn.Identity() if merged else nn.Linear(code_size, code_size)
+        self.FC2: nn.Linear = nn.Identity() if merged else nn.Linear(code_size, code_size)  # type: ignore[assignment]
 
     def forward(self, positives: Bags) -> Tensor:
         rows = take_rows(self.label_vectors, positives.distinct)

@@ -23,14 +23,14 @@ from rankae.numerics.label_index import ExactIndex, UsearchIndex
 from rankae.numerics.table import Table, packed, unpacked
 from rankae.paper.architecture import Architecture
 from rankae.paper.attention import WordGates
-from rankae.paper.bags import Bags
+from rankae.paper.bags import Bags, CodedRows
 from rankae.paper.bilstm import DocumentEmbedding, Documents
 from rankae.paper.feature_embedding import FeatureEmbedding
 from rankae.paper.label_decoder import Decoder, LabelDecoder, MergedDecoder, TiedDecoder
 from rankae.paper.label_encoder import LabelEncoder
 from rankae.paper.two_paths import ReluPathEmbedding, TwoPathEmbedding
 
-Rows: TypeAlias = sp.csr_matrix | Sequence[np.ndarray]
+Rows: TypeAlias = sp.csr_matrix | CodedRows | Sequence[np.ndarray]
 Batch: TypeAlias = Bags | Documents
 
 
@@ -174,6 +174,8 @@ class RankNetwork(nn.Module):
     def _codes(self, rows: Rows) -> Tensor:
         if not isinstance(self.F, FeatureEmbedding):
             return self.F(Documents.from_sequences(rows).to(self.device))  # type: ignore[arg-type]
+        if isinstance(rows, CodedRows):
+            return self.F(rows.bags().to(self.device))
         if self.training:
             return self.F(Bags.from_csr(rows).to(self.device))
         table, attention, bags = self.F.word_vectors, self.F.attention, Bags.by_row_only(rows).to(self.device)

@@ -1,64 +1,94 @@
-"""The single Rank-AE network: sizes from the data, a closed-form start, and joint training that does not fall from it."""
+"""The single Rank-AE network: sizes from the data, a closed-form start, and joint training that does not fall from it.
+
+    L_h(F(x), E(y)) + balance * L_ae(y, D(E(y))) + direct * L_ae(y, D(F(x)))
+
+E(y) tells which labels a row has almost perfectly from the start, so L_ae on it soon is 0; what ranks rows that are
+still to come is the same loss on D(F(x)), where F(x) is what F would have said of the row had it not seen it.
+"""
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.parameters import Count, CountFromZero, NotNegative, Positive, Share, Size
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.numerics.row_search import is_dense
+from rankae.paper.bags import CodedRows
 from rankae.paper.closed_form import WarmStart
 from rankae.paper.closed_start import started_network
 from rankae.paper.joint import train_joint
 from rankae.paper.rank_network import RankNetwork
 from rankae.paper.settings import JointSettings
 
-# What preset `network` adds to the paper's settings; None is left to the data (`network_settings`).
-NETWORK: dict[str, Any] = {
-    "merged": True,
-    "loss": "smooth",
-    "margin": 0.0,
-    "balance": 1.0,
-    "direct": 1.0,
-    "decay": 0.0,
-    "learning_rate": 3e-3,
-    "reduction": 16,
-    "encoder_rate": 0.1,
-    "batch": 256,
-}
 _MANY_LABELS = 1500  # beyond it, a step looks at some of them
 _SEEN_LABELS = 1000  # by a step, where labels are many
+_ROWS_A_WORD = 10  # from here on, rows are too many to be learnt by heart
 
 
-def network_settings(given: dict[str, Any], rows: sp.csr_matrix, labels: sp.csr_matrix) -> tuple[JointSettings, dict[str, str]]:
-    """The settings that the data ask for where `given` has none, and a line for each."""
+@dataclass(frozen=True)
+class NetworkSettings:
+    """What the preset `network` can be told; None leaves it to the data. See `JointSettings` and `RecipeSettings`."""
+
+    code_size: Size | None = None
+    word_size: Size | None = None
+    ridge: Positive | None = None
+    reduction: Count = 16
+    attention: bool = True
+    loss: Literal["smooth", "bce"] = "smooth"
+    margin: NotNegative = 0.0
+    balance: NotNegative = 1.0
+    direct: NotNegative = 1.0
+    shortlist: CountFromZero | None = None
+    learning_rate: Positive = 3e-3
+    word_rate: NotNegative | None = None
+    decay: NotNegative = 0.0
+    epochs: Count | None = None
+    batch: Count | None = None
+    warmup: Share = 0.1
+    word_dropout: Share | None = None
+    seed: CountFromZero = 0
+    device: str = "cpu"
+
+
+def joint_settings(
+    given: NetworkSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, choices: dict[str, str]
+) -> JointSettings:
+    """Fill in what the user left open, from the shape of the data, with a line for each choice."""
     n, L = labels.shape
-    words, row_length = rows.shape[1], rows.nnz / max(1, n)
-    said: dict[str, str] = {}
+    words = rows.shape[1]
 
     def choose(name: str, value: Any, why: str) -> Any:
-        said[name] = f"{value} ({why})" if given.get(name) is None else f"{given[name]} (as set)"
-        return value if given.get(name) is None else given[name]
+        own = getattr(given, name)
+        choices[name] = f"{value} ({why})" if own is None else f"{own} (as set)"
+        return value if own is None else own
 
     size = f"{n} rows, {words} features, {L} labels"
-    dense, simple = is_dense(rows), n > 10 * words
+    row_length = rows.nnz / max(1, n)
+    hidden = 0.1 if is_dense(rows) else 0.5 if row_length > 25 else 0.3
+    # With many rows to each word nothing is learnt by heart: the closed form has no start worth keeping there, and
+    # words can learn as fast as the rest.
+    plenty = n > _ROWS_A_WORD * words
+    many = L > _MANY_LABELS
     made = {
-        "embedding": choose("embedding", "relu-path" if simple else "two-path", size),
-        "residual": 0 if simple else 300,
-        "decoder_rate": 1.0 if simple else 4.0,
-        "code_size": int(min(choose("code_size", min(400, L, n), size), L, n)),
-        "word_size": choose("word_size", 1000 if simple else 200, size),
-        "epochs": choose("epochs", 12 if simple else 10 if L <= _MANY_LABELS else 6, size),
-        "word_rate": choose("word_rate", 1.0 if simple else 0.2, "words that many rows have can learn fast"),
-        "word_dropout": choose("word_dropout", 0.1 if dense else 0.5 if row_length > 25 else 0.3, "by the length of rows"),
-        "shortlist": choose("shortlist", _SEEN_LABELS if L > _MANY_LABELS else 0, f"{L} labels"),
-        "batch": choose("batch", NETWORK["batch"] if n >= 4000 else max(16, n // 16), f"{n} rows"),
-    }
-    return JointSettings(**{**NETWORK, **{k: v for k, v in given.items() if v is not None}, **made}), said
+        "code_size": min(choose("code_size", 400, size), L, n),
+        "word_size": choose("word_size", 1000 if plenty else 200, size),
+        "epochs": choose("epochs", 15 if plenty else 6 if many else 10, size),
+        "word_rate": choose("word_rate", 1.0 if plenty else 0.2, size),
+        "word_dropout": choose("word_dropout", hidden, f"{row_length:.0f} features a row"),
+        "shortlist": choose("shortlist", _SEEN_LABELS if many else 0, f"{L} labels"),
+        "batch": choose("batch", 256 if n >= 4000 else max(16, n // 16), f"{n} rows"),
+    }  # fmt: skip
+    kept = {name: value for name, value in asdict(given).items() if name != "ridge"}
+    paths = (
+        {"embedding": "relu-path", "encoder_rate": 1.0}
+        if plenty
+        else {"embedding": "two-path", "residual": 300, "encoder_rate": 0.1}
+    )
+    return JointSettings(**kept | made | paths, decoder_rate=4.0, merged=True)  # type: ignore[arg-type]
 
 
 def train_network(
@@ -66,10 +96,31 @@ def train_network(
     labels: sp.csr_matrix,
     start: WarmStart,
     settings: JointSettings,
+    held: np.ndarray,
     embeddings: WordEmbeddings | None = None,
     **options: Any,
 ) -> RankNetwork:
-    """Train from the closed form, on rows that `start` was solved on; options are those of `train_joint`."""
+    """Train from the closed form of these rows; options are those of `train_joint`.
+
+    held : places of rows that choose the epoch and are not learnt from: the first fold of `start`. The others then come
+        with the codes of an F that has not seen the fold either, or they would tell of its labels.
+    """
     settings = replace(settings, code_size=start.label_table.shape[1])
     network = started_network(start, settings, embeddings)
-    return train_joint(rows, labels, settings, network=network, codes=start.loo_codes if settings.embedding == "two-path" else None, **options)
+    learn = np.setdiff1d(np.arange(labels.shape[0]), held)
+    known = coded(network, rows, start)
+    validation = (known[held], labels[held]) if len(held) else None
+    return train_joint(known[learn], labels[learn], settings, network=network, validation=validation, **options)
+
+
+def coded(network: RankNetwork, rows: sp.csr_matrix, start: WarmStart) -> sp.csr_matrix | CodedRows:
+    """Training rows as the network is to read them: with the code that its start gives each when it is left out."""
+    if network.shape.embedding != "two-path":
+        return rows
+    return CodedRows(rows, start.without[0].codes if start.without else start.loo_codes)
+
+
+def fitting(settings: JointSettings, network: RankNetwork) -> JointSettings:
+    """The settings to train a network further: its own shape, whatever the new rows would ask for."""
+    own = {name: value for name, value in asdict(network.shape).items() if name not in ("words", "labels")}
+    return replace(settings, **own)

@@ -1,0 +1,61 @@
+"""The preset `network`: the single Rank-AE network by itself, from rows and labels to a trained model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.base.held_out import MOST_PLACES, HeldOut
+from rankae.data.word_embeddings import WordEmbeddings
+from rankae.paper.closed_form import warm_start
+from rankae.paper.rank_network import RankNetwork
+from rankae.recipe.joint_network import NetworkSettings, coded, joint_settings, train_network
+from rankae.recipe.notes import Training
+from rankae.recipe.settings import RecipeSettings
+from rankae.recipe.start import chosen_by_leave_one_out
+from rankae.recipe.trusted import Trusted, chosen_by_trusted
+
+_MOST_HELD_OUT = 2000  # more say no more about an epoch
+_FEWEST_HELD_OUT = 20
+
+
+def fit_network(
+    rows: sp.csr_matrix,
+    labels: sp.csr_matrix,
+    given: NetworkSettings,
+    training: Training,
+    trusted: Trusted | None = None,
+    embeddings: Sequence[WordEmbeddings | None] = (None,),
+    **options: Any,
+) -> RankNetwork:
+    """Choose lambda and embeddings, solve for the start, and train; options are those of `train_joint`."""
+    asked = RecipeSettings(ridge=given.ridge, noise_rounds=0, seed=given.seed)
+    if trusted is None:
+        chosen = chosen_by_leave_one_out(rows, labels, asked, embeddings, training)
+    else:
+        chosen = chosen_by_trusted(rows, labels, asked, trusted, embeddings, training)
+    training.choices |= chosen.lines
+    settings = joint_settings(given, rows, labels, training.choices)
+    began = time.perf_counter()
+    # A network that starts at random has no start to fall from, and needs its rows.
+    held = _held_out(labels.shape[0] if settings.embedding == "two-path" else 0, given.seed)
+    folds = [held] if len(held) else []
+    start = warm_start(rows, labels, settings.code_size, chosen.ridge, given.seed, folds, chosen.embeddings)
+    training.timed("warm start", began)
+    began = time.perf_counter()
+    network = train_network(rows, labels, start, settings, held, chosen.embeddings, **options)
+    training.timed("joint training", began)
+    if len(held):
+        best = network.top(coded(network, rows, start)[held], min(MOST_PLACES, labels.shape[1]))
+        training.held_out = HeldOut(*best, labels[held])
+    return network
+
+
+def _held_out(n: int, seed: int) -> np.ndarray:
+    """Places of the rows that choose the epoch, an eighth; none where there are too few rows to choose by."""
+    share = min(n // 8, _MOST_HELD_OUT)
+    return np.sort(np.random.default_rng(seed).permutation(n)[: share if share >= _FEWEST_HELD_OUT else 0])

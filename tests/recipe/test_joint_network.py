@@ -1,0 +1,74 @@
+"""The preset `network`: it starts as its closed form, does not fall from it, and is one model like any other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rankae import RankAE
+from rankae.metrics import precisions
+from rankae.numerics.sparse_product import sparse_product
+from rankae.numerics.top_k import top_k
+from rankae.paper.closed_form import warm_start
+from rankae.paper.closed_start import started_network
+from rankae.recipe.joint_network import NetworkSettings, joint_settings, train_network
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Fewer rows than words, so that a linear map can learn the training rows by heart."""
+    rng = np.random.default_rng(0)
+    topics = rng.random((30, 500)) < 0.03
+    carries = (rng.random((800, 30)) < 0.08).astype(np.float32)
+    carries[carries.sum(1) == 0, 0] = 1
+    counts = (carries @ topics * (rng.random((800, 500)) < 0.3) + (rng.random((800, 500)) < 0.05)).astype(np.float32)
+    rows = sp.csr_matrix(counts / np.maximum(1e-9, np.linalg.norm(counts, axis=1, keepdims=True)))
+    labels = sp.csr_matrix(carries)
+    return rows[:400], labels[:400], rows[400:], labels[400:]
+
+
+def test_network_starts_as_the_closed_form(data):
+    rows, labels, others, _ = data
+    settings = replace(joint_settings(NetworkSettings(), rows, labels, {}), code_size=30)
+    start = warm_start(rows, labels, 30, 1.0)
+    network = started_network(start, settings).eval()
+    expected = top_k(sparse_product(others, start.word_table), start.label_table, None, 3)[0]
+    assert np.array_equal(network.top(others, 3)[0], expected)
+
+
+def test_joint_training_does_not_fall_from_its_start(data):
+    rows, labels, others, right = data
+    settings = joint_settings(NetworkSettings(), rows, labels, {})
+    held = np.arange(0, 400, 8)
+    start = warm_start(rows, labels, 30, 1.0, folds=[held])
+    before = precisions(started_network(start, replace(settings, code_size=30)).eval().top(others, 5)[0], right)
+    trained = train_network(rows, labels, start, settings, held)
+    after = precisions(trained.top(others, 5)[0], right)
+    assert sum(after.values()) > sum(before.values()) - 1
+    # what it learns by is what it would say of strangers: taught by its own answers it has nothing to learn
+    assert trained.history[0]["direct"] > 2 * trained.history[0]["L_ae"]
+    assert np.array_equal(trained.F.solved_words.numpy(), start.word_table)
+
+
+@pytest.mark.parametrize("words", ["sparse", "dense"])
+def test_preset_is_saved_read_and_trained_further(data, tmp_path, words):
+    rows, labels, others, _ = data
+    if words == "dense":
+        rows, others = rows[:, :12].toarray() + 0.1, others[:, :12].toarray() + 0.1
+    model = RankAE("network", epochs=2).fit(rows, labels)
+    assert {"ridge", "code_size", "epochs"} <= set(model.choices_)
+    model.save(tmp_path / "model")
+    again = RankAE.load(tmp_path / "model")
+    assert np.array_equal(again.predict_top(others, 3)[1], model.predict_top(others, 3)[1])
+    before = again.decision_function(others)
+    again.partial_fit(rows[:100], labels[:100])
+    assert not np.allclose(again.decision_function(others), before)
+
+
+def test_the_same_seed_gives_the_same_network(data):
+    rows, labels, others, _ = data
+    found = [RankAE("network", epochs=1, random_state=3).fit(rows, labels).predict_top(others, 3)[1] for _ in range(2)]
+    assert np.array_equal(*found)

@@ -61,3 +61,22 @@ def test_propensities_come_from_the_counts_of_training_rows(data):
     ranker = create("popular").fit_dataset(train)
     stood_in = metrics.inverse_propensities(training_labels(ranker))
     np.testing.assert_allclose(stood_in, metrics.inverse_propensities(train.labels))
+
+
+def test_the_training_rows_are_not_taken_for_new_ones(rankae, data, model, tmp_path):
+    rankae("train", data, "--model", tmp_path / "m", "--method", "popular")
+    told = rankae("evaluate", tmp_path / "m", data, "--split", "train", "--json")
+    assert told.code == 0
+    assert "is what the model was trained on" in told.err
+    assert json.loads(told.out)["trained_on_these_rows"]
+    told = rankae("evaluate", tmp_path / "m", data, "--json")
+    assert (told.err, json.loads(told.out)["trained_on_these_rows"]) == ("", False)
+
+
+def test_the_best_attainable_stands_beside_what_few_labels_per_row_allow(rankae, data, model):
+    found = json.loads(rankae("evaluate", model, data, "--json").out)
+    counts = np.diff(load_dataset(data, "test").labels.indptr)
+    for k in (1, 3, 5):
+        assert found[f"P@{k}-best"] == pytest.approx(100 * np.minimum(counts, k).mean() / k, abs=1e-3)
+        assert found[f"P@{k}"] <= found[f"P@{k}-best"]
+    assert "best attainable" in rankae("evaluate", model, data).out

@@ -33,10 +33,27 @@ def test_a_rival_is_trained_and_its_facts_are_kept(rankae, data, tmp_path):
 def test_the_same_data_has_the_same_fingerprint(rankae, data, tmp_path):
     rankae("data", "convert", data, tmp_path / "train.npz")
     told = [
-        json.loads(rankae("train", source, "--model", tmp_path / "m", "--method", "popular", "--json").out)
-        for source in (data, tmp_path / "train.npz", data / "test.jsonl")
+        json.loads(rankae("train", source, "--model", tmp_path / f"m{i}", "--method", "popular", "--json").out)
+        for i, source in enumerate((data, tmp_path / "train.npz", data / "test.jsonl"))
     ]
     assert told[0]["fingerprint"] == told[1]["fingerprint"] != told[2]["fingerprint"]
+
+
+def test_a_model_of_other_data_is_not_replaced_unasked_and_then_kept(rankae, data, tmp_path):
+    how = ("--model", tmp_path / "m", "--method", "popular")
+    assert rankae("train", data, *how).code == 0
+    assert rankae("train", data, *how, "--seed", "1").code == 0  # the same data once more
+    before = (tmp_path / "m" / "model.json").read_bytes()
+    refused = rankae("train", data / "test.jsonl", *how)
+    assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
+    assert f"holds a model of other data ({data.name}, 80 rows)" in refused.err
+    assert (tmp_path / "m" / "model.json").read_bytes() == before
+    for kept in ("m.before", "m.before-2"):
+        other = data / "test.jsonl" if kept == "m.before" else data
+        assert rankae("train", other, *how, "--force").code == 0
+        assert read_model(tmp_path / kept).facts["rows"] == (80 if kept == "m.before" else 20)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "m.before", "m.before-2"]
+    assert read_model(tmp_path / "m").facts["rows"] == 80
 
 
 def test_rank_ae_tells_its_choices_and_its_history(rankae, data, tmp_path):

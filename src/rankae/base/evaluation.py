@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from rankae.base.inputs import Targets
 from rankae.errors import DataError
-from rankae.metrics import evaluate
+from rankae.metrics import best_attainable, evaluate
 
 
 def evaluated(model: Any, X: Any, truth: Targets, places: Sequence[int]) -> dict[str, float | int]:
@@ -20,7 +20,8 @@ def evaluated(model: Any, X: Any, truth: Targets, places: Sequence[int]) -> dict
         raise DataError(f"there are {len(columns)} rows but {truth.matrix.shape[0]} rows of labels")
     wide = np.full((len(columns), max(places)), -1, dtype=np.int32)
     wide[:, : columns.shape[1]] = columns
-    return evaluate(wide, in_columns_of(model.classes_, truth), places, training_labels(model))
+    labels = in_columns_of(model.classes_, truth)
+    return evaluate(wide, labels, places, training_labels(model)) | best_attainable(labels, places)
 
 
 def in_columns_of(classes: np.ndarray, truth: Targets) -> sp.csr_matrix:

@@ -63,6 +63,7 @@ def evaluate(
     from rankae.cli.evaluation_page import write_evaluation, write_per_label
     from rankae.cli.measuring import measured
     from rankae.data import load_dataset
+    from rankae.data.fingerprint import fingerprint
     from rankae.methods import load
 
     ranker = load(model)
@@ -74,6 +75,12 @@ def evaluate(
         id_column=id_column,
     )
     rows = load_dataset(data, split, format=format, reading=ranker.reading_, **options)
+    trained_on = fingerprint(rows) == ranker.facts_.get("fingerprint")
+    if trained_on:
+        typer.echo(
+            f"warning: {rows.name} ({split}) is what the model was trained on; figures for new rows will be lower",
+            err=True,
+        )
     began = perf_counter()
     if cut is not None:
         _cut_at(ranker, cut)
@@ -85,6 +92,7 @@ def evaluate(
         "data": rows.name,
         "split": split,
         "labels": len(ranker.classes_),
+        "trained_on_these_rows": trained_on,
     }
     if per_label is not None:
         write_per_label(per_label, result)
@@ -93,8 +101,14 @@ def evaluate(
     if json:
         typer.echo(json_module.dumps(found))
         return
-    print_measures(f"{rows.name}: {found['rows']:,} rows", {ranker.method: found}, at)
+    print_measures(f"{rows.name}: {found['rows']:,} rows", {ranker.method: found} | _best(found, at), at)
     _tell_trust(found, at, threshold or cut is not None)
+
+
+def _best(found: dict[str, Any], at: tuple[int, ...]) -> dict[str, dict[str, Any]]:
+    """A line with what no ranking can exceed, where rows with few labels keep that below 100."""
+    best = {f"P@{k}": found[f"P@{k}-best"] for k in at}
+    return {"best attainable": best} if min(best.values()) < 99.995 else {}
 
 
 def _cut_at(ranker: LabelRanker, cut: float) -> None:

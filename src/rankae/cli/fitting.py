@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -34,6 +36,7 @@ def fit_and_save(
     place: Path,
     checked: dict[str, Dataset] | None = None,
     calibrate: bool | None = None,
+    keep_old: bool = False,
     **facts: Any,
 ) -> dict[str, Any]:
     """Fit `ranker` on `data` and write its folder, with figures of every epoch in history.jsonl.
@@ -41,6 +44,8 @@ def fit_and_save(
     checked : `trusted` rows, for a method that has a use for them.
     calibrate : whether a method that keeps no rows apart is fitted once more for probabilities, without a tenth of the
         rows; by default if the first time took less than a minute.
+
+    keep_old : the model that is at `place` now is kept beside it, as PLACE.before.
 
     Returns what is known of the training, which model.json keeps as its facts.
     """
@@ -61,11 +66,46 @@ def fit_and_save(
     facts["calibration"] = _calibrated(ranker, data, seconds, calibrate)
     if "checkpoint" in ranker.get_params():
         ranker.set_params(checkpoint=None, resume=False)  # of this run, not of the model
+    if keep_old:
+        _kept_beside(place)
     ranker.save(place, **facts)
     if history := getattr(ranker, "history_", None):
         with written(place / HISTORY) as stream:
             stream.writelines(f"{json.dumps(figures)}\n".encode() for figures in history)
     return facts
+
+
+def model_of_other_data(place: Path, data: Dataset) -> str | None:
+    """What the model at `place` was trained on, if that is not `data`; None too where there is no model."""
+    from rankae.errors import ModelFileError
+    from rankae.model_file import read_manifest
+
+    if not place.exists() or not any(place.iterdir()):
+        return None
+    try:
+        facts = read_manifest(place)["facts"]
+    except ModelFileError:
+        return "it cannot be read"
+    if facts.get("fingerprint") == fingerprint(data):
+        return None
+    return f"{facts.get('data', 'unknown')}, {facts['rows']:,} rows" if "rows" in facts else "of which nothing is known"
+
+
+def _kept_beside(place: Path) -> None:
+    """A copy of the folder, which takes no room where the file system knows links."""
+    beside = place.with_name(f"{place.name}.before")
+    number = 1
+    while beside.exists():
+        number += 1
+        beside = place.with_name(f"{place.name}.before-{number}")
+    shutil.copytree(place, beside, copy_function=_linked)
+
+
+def _linked(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def _calibrated(ranker: LabelRanker, data: Dataset, seconds: float, calibrate: bool | None) -> str:

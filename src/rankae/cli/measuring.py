@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from rankae.base.evaluation import training_labels
 from rankae.data.dataset import Dataset
 from rankae.errors import DataError
-from rankae.metrics import Selection, evaluate, evaluate_probabilities
+from rankae.metrics import Selection, best_attainable, evaluate, evaluate_probabilities
 from rankae.progress import bar
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def measured(model: LabelRanker, data: Dataset, places: Sequence[int] = (1, 3, 5
             scores[start : start + BATCH_ROWS, : best.shape[1]] = values
             progress.advance(len(best))
     found: dict[str, float | int] = evaluate(columns[:, : max(places)], data.labels, places, training_labels(model))
+    found |= best_attainable(data.labels, places)
     probabilities = None
     if model.calibration_ is not None:
         probabilities = model.probabilities(columns, scores)

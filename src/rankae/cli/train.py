@@ -70,6 +70,9 @@ def train(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a model of other data; the old one is kept as DIR.before.")
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint of a stopped training.")] = False,
     plan: Annotated[
         bool, typer.Option("--plan", help="Print what training would take (time, memory, model size), and stop.")
@@ -95,7 +98,7 @@ def train(
     Ctrl-C keeps the last checkpoint, in DIR.checkpoint, from which --resume goes on.
     """
     use_threads(threads)
-    from rankae.cli.fitting import fit_and_save, new_ranker
+    from rankae.cli.fitting import fit_and_save, model_of_other_data, new_ranker
     from rankae.cli.on_cluster import cluster_workers, sharing_with
     from rankae.cli.plan import keep_within, parse_size, plan_of, show_plan
     from rankae.data import load_dataset
@@ -126,6 +129,12 @@ def train(
     if plan:
         show_plan(plan_of(ranker, rows, most_bytes), json)
         return
+    replaced = model_of_other_data(model, rows)
+    if replaced is not None and not force:
+        raise RankaeError(
+            f"{model} holds a model of other data ({replaced}): choose another --model, or give --force, "
+            f"which keeps the old one as {model.name}.before"
+        )
     facts |= keep_within(ranker, rows, most_bytes)
     checked: dict[str, Dataset] = {}
     if trusted is not None:
@@ -136,7 +145,8 @@ def train(
         if validation:
             facts["held_out"] = _held_out_measures(new_ranker(method, parameters, usual), rows, checked, seed)
         with cluster_workers(cluster, checkpoint / "cluster") as workers, sharing_with(workers):
-            facts = fit_and_save(ranker, rows, model, checked, calibrate, **facts)
+            kept = replaced is not None
+            facts = fit_and_save(ranker, rows, model, checked, calibrate, keep_old=kept, **facts)
             if workers is not None:
                 facts["cluster"] = workers.summary()
     except KeyboardInterrupt:

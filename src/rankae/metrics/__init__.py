@@ -19,7 +19,7 @@ from rankae.metrics.judged import Judged, judge, ndcg_rows, precision_rows, reca
 from rankae.metrics.per_label import LabelResults, by_frequency, coverage, per_label
 from rankae.metrics.propensity import Weighed, inverse_propensities, weigh
 from rankae.metrics.scorer import Scorer, scorer
-from rankae.metrics.summary import evaluate, precisions, row_merits, standard_error
+from rankae.metrics.summary import best_attainable, evaluate, precisions, row_merits, standard_error
 
 __all__ = [
     "Judged",
@@ -28,6 +28,7 @@ __all__ = [
     "Selection",
     "Scorer",
     "Weighed",
+    "best_attainable",
     "by_frequency",
     "coverage",
     "evaluate",

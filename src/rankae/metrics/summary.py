@@ -52,6 +52,17 @@ def evaluate(
     return found | {"rows": len(counts), "rows_without_labels": int(np.count_nonzero(counts == 0))}
 
 
+def best_attainable(labels: sp.csr_matrix, k: Sequence[int] = (1, 3, 5)) -> dict[str, float]:
+    """P@k-best, the P@k of a perfect ranking, in percent: rows with fewer than k labels keep it below 100.
+
+    >>> import scipy.sparse as sp
+    >>> best_attainable(sp.csr_matrix([[1, 0, 1], [0, 1, 0]]), k=[1, 2])
+    {'P@1-best': 100.0, 'P@2-best': 75.0}
+    """
+    counts = np.diff(sp.csr_matrix(labels).indptr)
+    return {f"P@{i}-best": _percent(np.minimum(counts, i).mean() / i) for i in k}
+
+
 def precisions(columns: np.ndarray, labels: sp.csr_matrix) -> dict[str, float]:
     """P@1, P@3 and P@5 in percent, to two places; their sum is what automatic choices are made by."""
     judged = judge(columns, labels)

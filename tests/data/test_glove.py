@@ -16,6 +16,17 @@ def test_glove(tmp_path):
     assert read_glove(path, limit=1)[0] == ["the"]
 
 
+def test_the_header_of_word2vec_is_no_word(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("2 3\nthe 1 2 3\nred 4 5 6\n")
+    words, vectors = read_glove(path)
+    assert (words, vectors.tolist()) == (["the", "red"], [[1, 2, 3], [4, 5, 6]])
+    assert read_glove(path, limit=1)[1].shape == (1, 3)
+    path.write_text("2 4\nthe 1 2 3\n")
+    with pytest.raises(DataError, match="line 2: 3 numbers where 4 were expected"):
+        read_glove(path)
+
+
 def test_only_the_words_that_are_asked_for_are_read(tmp_path):
     path = tmp_path / "glove.txt"
     path.write_text("the 1 2\n. . 3 4\nred 5 6\nbad not numbers\n. 7 8\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from rankae.data import KNOWN, describe, load_dataset, splits_of
@@ -148,3 +150,31 @@ def test_the_papers_six_are_known():
 @pytest.mark.parametrize("name", ["bibtex", "delicious", "tmdb-plots"])
 def test_real_data_has_the_published_counts(real_data, name):
     assert describe(str(real_data(name)))["differs"] == []
+
+
+def test_a_second_training_file_is_not_left_out_silently(tmp_path):
+    (tmp_path / "train.csv").write_text("text,labels\na,x\n")
+    for name in ("train2.csv", "train-00001.csv", "train (1).csv"):
+        (tmp_path / name).write_text("text,labels\nb,y\n")
+        with pytest.raises(DataError, match=rf"{re.escape(name)} looks like a part of the train split"):
+            load_dataset(tmp_path)
+        (tmp_path / name).unlink()
+    (tmp_path / "notes.csv").write_text("text,labels\nc,z\n")
+    assert len(load_dataset(tmp_path)) == 1
+    assert describe(tmp_path)["left_out"] == ["notes.csv"]
+
+
+def test_a_folder_without_splits_tells_what_it_holds(tmp_path):
+    with pytest.raises(DataError, match=r"there is no 'train' split; it has no train\.\* or test\.\*"):
+        describe(tmp_path)
+    (tmp_path / "articles.csv").write_text("text,labels\na,x\n")
+    with pytest.raises(
+        DataError, match=r"it holds articles\.csv: give one .*or call it train\.csv"
+    ):
+        load_dataset(tmp_path)
+
+
+def test_the_test_split_is_read_as_the_training_split_is(tmp_path):
+    (tmp_path / "train.csv").write_text("text,labels\na,x;y\n")
+    (tmp_path / "test.csv").write_text('text,labels\nb,"x, z"\n')
+    assert describe(tmp_path)["labels_unseen_in_train"] == 1

@@ -104,6 +104,8 @@ def info(
     most = max(facts["label_frequency"].values(), default=0)
     bars = [[span, f"{n:,}", "█" * round(40 * n / max(1, most))] for span, n in facts["label_frequency"].items()]
     print_table("labels by training rows", ["rows", "labels", ""], bars, left=(0, 2))
+    if facts["left_out"]:
+        typer.echo(f"not read, for their names say no split: {', '.join(facts['left_out'])}")
     for difference in facts["differs"]:
         typer.echo(f"differs from what was published: {difference}")
     if facts["note"]:

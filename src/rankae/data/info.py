@@ -10,15 +10,19 @@ import numpy as np
 
 from rankae.data.dataset import Dataset
 from rankae.data.known import Known, find_known
-from rankae.data.sources import find_source, load_dataset, splits_of
+from rankae.data.sources import find_source, left_out, load_dataset, splits_of
 
 
 def describe(source: str | Path, **options: Any) -> dict[str, Any]:
     """Counts of every split of `source`, and where they differ from the published ones; JSON values only."""
-    splits = {split: load_dataset(source, split, **options) for split in splits_of(source)}
+    found = splits_of(source) or ["train"]  # where there is nothing, reading it says so
+    splits = {found[0]: load_dataset(source, found[0], **options)}
+    reading = splits[found[0]].reading
+    alike = None if reading is None else reading.for_other_files()
+    splits |= {split: load_dataset(source, split, reading=alike, **options) for split in found[1:]}
     place = find_source(source)
     known = find_known(place.name) if place.is_dir() else None
-    return describe_splits(splits, known)
+    return describe_splits(splits, known) | {"left_out": left_out(place)}
 
 
 def describe_splits(splits: dict[str, Dataset], known: Known | None = None) -> dict[str, Any]:

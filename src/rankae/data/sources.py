@@ -15,6 +15,7 @@ from rankae.data.opening import without_compression
 from rankae.data.reading import ReadingSettings
 from rankae.errors import DataError
 
+_NUMBERED = re.compile(r"([a-z]+)[ ._-]*\(?\d[\d ()a-z._-]*")
 SPLITS = {"train": ("train", "trn"), "dev": ("dev", "val", "valid", "validation"), "test": ("test", "tst")}
 
 
@@ -47,8 +48,7 @@ def load_dataset(
         return replace(with_names(load_split(split_files, split, options), place), name=place.name)
     files = _files_by_split(place)
     if split not in files:
-        have = f"it has {', '.join(files)}" if files else "it has no train.* or test.* in a known format"
-        raise DataError(f"{place}: there is no {split!r} split; {have}")
+        raise DataError(f"{place}: there is no {split!r} split; {_what_there_is(place, files)}")
     return replace(with_names(_read(files[split], format, reading, options), place), name=place.name)
 
 
@@ -117,7 +117,46 @@ def _files_by_split(folder: Path) -> dict[str, Path]:
             if split in found:
                 raise DataError(f"{folder}: both {found[split].name} and {path.name} could be the {split} split")
             found[split] = path
+    for path in files:
+        if (split := _part_of(path)) in found:
+            raise DataError(
+                f"{folder}: {path.name} looks like a part of the {split} split, but only {found[split].name} would be "
+                "read; join the two into one file, or move one away"
+            )
     return found
+
+
+def left_out(place: Path) -> list[str]:
+    """Data files of a folder that belong to no split: nobody reads them."""
+    from rankae.data.split_files import find_split_files
+
+    if place.is_file() or find_split_files(place):
+        return []
+    read = {path.name for path in _files_by_split(place).values()} | {"labels.txt", "vocab.txt"}
+    return sorted(path.name for path in _data_files(place) if path.name not in read)
+
+
+def _data_files(folder: Path) -> list[Path]:
+    files = (path for path in folder.iterdir() if path.is_file() and not path.name.startswith((".", "Y.", "README")))
+    return [path for path in files if os.path.splitext(without_compression(path.name))[1].lower() in ENDINGS]
+
+
+def _part_of(path: Path) -> str | None:
+    """The split that train2.csv, test-00001.jsonl and "train (1).csv" look like a part of."""
+    stem, ending = os.path.splitext(without_compression(path.name))
+    found = _NUMBERED.fullmatch(stem.lower())
+    if found is None or ending.lower() not in ENDINGS:
+        return None
+    return next((split for split, names in SPLITS.items() if found[1] in names), None)
+
+
+def _what_there_is(folder: Path, files: dict[str, Path]) -> str:
+    if files:
+        return f"it has {', '.join(files)}"
+    if others := sorted(path.name for path in _data_files(folder)):
+        shown = ", ".join(others[:5])
+        return f"it holds {shown}: give one of these files itself, or call it train{Path(others[0]).suffix}"
+    return "it has no train.* or test.* in a known format"
 
 
 def _split_of(path: Path) -> str | None:

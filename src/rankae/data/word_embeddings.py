@@ -40,20 +40,25 @@ def read_glove(
 ) -> tuple[list[str], np.ndarray]:
     """Words and their vectors (float32, words x dimensions) from `path`, plain or compressed.
 
+    A first line of two counts, as word2vec's text files have, is passed over.
+
     limit : read only the first so many words; GloVe's files begin with the most frequent ones.
     only : words to look for, without blanks; the numbers of others are not even read.
     """
     words: list[str] = []
     vectors: list[np.ndarray] = []
-    n = 0
+    n = header = 0
     with open_data(path) as stream:
         for number, line in text_lines(stream, str(path)):
-            if limit is not None and number > limit:
+            if limit is not None and number - header > limit:
                 break
             if n and only is not None and line.partition(" ")[0] not in only:
                 continue
             # A few of GloVe's words hold blanks, so the vector is what stands at the end.
             fields = line.rstrip().split(" ")
+            if number == 1 and len(fields) == 2 and all(field.isascii() and field.isdigit() for field in fields):
+                header, n = 1, min(int(fields[1][:9]), MOST_DIMENSIONS + 1)
+                continue
             n = n or len(fields) - 1
             if n < 1 or n > MOST_DIMENSIONS or len(fields) <= n:
                 raise DataError(f"{path}, line {number}: {len(fields) - 1} numbers where {n or 'some'} were expected")

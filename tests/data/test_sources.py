@@ -168,9 +168,7 @@ def test_a_folder_without_splits_tells_what_it_holds(tmp_path):
     with pytest.raises(DataError, match=r"there is no 'train' split; it has no train\.\* or test\.\*"):
         describe(tmp_path)
     (tmp_path / "articles.csv").write_text("text,labels\na,x\n")
-    with pytest.raises(
-        DataError, match=r"it holds articles\.csv: give one .*or call it train\.csv"
-    ):
+    with pytest.raises(DataError, match=r"it holds articles\.csv: give one .*or call it train\.csv"):
         load_dataset(tmp_path)
 
 

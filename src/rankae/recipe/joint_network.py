@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.base.choices import AS_SET, Choice, choice
 from rankae.base.parameters import Count, CountFromZero, NotNegative, Positive, Share, Size
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.numerics.row_search import is_dense
@@ -55,16 +56,17 @@ class NetworkSettings:
 
 
 def joint_settings(
-    given: NetworkSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, choices: dict[str, str]
+    given: NetworkSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, choices: dict[str, Choice]
 ) -> JointSettings:
-    """Fill in what the user left open, from the shape of the data, with a line for each choice."""
+    """Fill in what the user left open, from the shape of the data, and note each choice."""
     n, L = labels.shape
     words = rows.shape[1]
 
     def choose(name: str, value: Any, why: str) -> Any:
         own = getattr(given, name)
-        choices[name] = f"{value} ({why})" if own is None else f"{own} (as set)"
-        return value if own is None else own
+        chosen, reason = (value, why) if own is None else (own, AS_SET)
+        choices[name] = choice(name, chosen, reason)
+        return chosen
 
     size = f"{n} rows, {words} features, {L} labels"
     row_length = rows.nnz / max(1, n)

@@ -38,7 +38,7 @@ def fit_network(
         chosen = chosen_by_leave_one_out(rows, labels, asked, embeddings, training)
     else:
         chosen = chosen_by_trusted(rows, labels, asked, trusted, embeddings, training)
-    training.choices |= chosen.lines
+    training.choices |= chosen.choices
     settings = joint_settings(given, rows, labels, training.choices)
     began = time.perf_counter()
     # A network that starts at random has no start to fall from, and needs its rows.

@@ -70,7 +70,7 @@ def audit(
         raise DataError(f"{data.name}: the rows carry no labels, so there is nothing to audit")
     if n < _FEWEST_ROWS or settings.folds < 2 or settings.folds > n:
         raise DataError(f"{data.name}: an audit needs at least {_FEWEST_ROWS} rows and 2 folds; there are {n} rows")
-    rows = _features(data)
+    rows = unit_word_rows(data)
     found, cosine = nearest_others(rows)
     models: list[LabelRanker]
     run = None
@@ -173,7 +173,7 @@ def _dataset(X: Any, Y: Any) -> Dataset:
     return Dataset(targets.matrix, features=sp.csr_matrix(X, dtype=np.float32), label_names=names)
 
 
-def _features(data: Dataset) -> sp.csr_matrix:
+def unit_word_rows(data: Dataset) -> sp.csr_matrix:
     if data.texts is not None:
         return unit_rows(TextFeatures().fit_transform(data.texts))
     return unit_rows(sp.csr_matrix(data.features))

@@ -1,0 +1,250 @@
+"""Audits of data with labels taken out and put in: are those found, and how many are said to be there?
+
+    RANKAE_DATA=../shared/data python benchmarks/audit.py run tmdb-plots --kind wrong --rate .1 [--folds 3]
+    RANKAE_DATA=../shared/data python benchmarks/audit.py clean tmdb-plots
+    python benchmarks/audit.py table
+
+`run` audits one data set under one kind of noise, and ranks the same cells by cleanlab (if it can be imported; fed with
+our own out-of-fold probabilities, and with those of one-vs-rest with --one-vs-rest) and by the votes of neighbours.
+`clean` audits, lets an annotator who knows the truth look at the first flags, trains again, and measures P@1 on test
+rows, beside flags in random order. `table` writes the tables of docs/audit.md. Finished cells are in .cells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import time
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from measuring.pages import put_between
+from measuring.places import CELLS
+from rankae.audit import AuditSettings
+from rankae.audit.audit import unit_word_rows
+from rankae.audit.flags import Flags, missing_labels, wrong_labels
+from rankae.audit.folds import grouped_folds, nearest_others
+from rankae.audit.noise_rates import noise_model, probabilities
+from rankae.audit.out_of_fold import Folds
+from rankae.data import load_dataset, miss_labels
+from rankae.data.dataset import Dataset
+from rankae.methods import create
+
+PAGE = Path(__file__).parent.parent / "docs" / "audit.md"
+MOST_DENSE = 60_000_000  # cells for which cleanlab is asked
+LOOKED_AT = (0.02, 0.05, 0.1, 0.2)  # of the recorded labels
+
+
+def put_in(labels: sp.csr_matrix, rate: float, seed: int) -> sp.csr_matrix:
+    """Wrong labels anywhere, so that they are a share `rate` of all recorded ones."""
+    rng = np.random.default_rng([7, seed])
+    n, L = labels.shape
+    wanted = round(labels.nnz * rate / (1 - rate))
+    cells = rng.choice(n * L, size=3 * wanted, replace=False) if n * L < 1e8 else rng.integers(0, n * L, 3 * wanted)
+    row = np.repeat(np.arange(n), np.diff(labels.indptr))
+    there = np.sort(row.astype(np.int64) * L + labels.indices)
+    cells = np.unique(cells[~np.isin(cells, there)])
+    cells = rng.permutation(cells)[:wanted]
+    extra = sp.csr_matrix((np.ones(wanted, np.float32), np.divmod(cells, L)), shape=labels.shape)
+    return sp.csr_matrix(labels + extra)
+
+
+def noisy(labels: sp.csr_matrix, kind: str, rate: float, seed: int) -> sp.csr_matrix:
+    return miss_labels(labels, rate, seed) if kind == "missing" else put_in(labels, rate, seed)
+
+
+def ranking_measures(found: np.ndarray, injected: int, first: int) -> dict[str, float]:
+    """found : whether each flag, best first, is one that was injected; those beyond the list were never found."""
+    hits = np.cumsum(found)
+    average = float((hits[found] / (np.flatnonzero(found) + 1)).sum() / max(1, injected))
+    return {"precision@1%": 100 * float(found[:first].mean()), "AP": 100 * average}
+
+
+def scored(data: Dataset, folds: int, seed: int, checkpoint: Path | None):
+    rows = unit_word_rows(data)
+    near = nearest_others(rows)
+    fold = grouped_folds(*near, folds, seed)
+    run = Folds(data, fold, AuditSettings(folds=folds, seed=seed).new_model, checkpoint)
+    return run.entries(4, seed), near
+
+
+def run_cell(name: str, kind: str, rate: float, folds: int, seed: int, one_vs_rest: bool) -> dict:
+    clean = load_dataset(name)
+    labels = noisy(clean.labels, kind, rate, seed)
+    data = Dataset(labels, clean.features, clean.texts, clean.label_names, clean.feature_names, name=clean.name)
+    began = time.perf_counter()
+    entries, near = scored(data, folds, seed, None)
+    p = probabilities(entries)
+    noise = noise_model(entries, p, labels.shape[0] * labels.shape[1])
+    flags: Flags = (missing_labels if kind == "missing" else wrong_labels)(entries, p, noise)
+    seconds = time.perf_counter() - began
+    changed = (clean.labels - labels) if kind == "missing" else (labels - clean.labels)
+    changed = sp.csr_matrix(changed)
+    changed.eliminate_zeros()
+    injected, first = changed.nnz, max(1, labels.nnz // 100)
+    true_rate = injected / (clean.labels.nnz if kind == "missing" else labels.nnz)
+    L = labels.shape[1]
+    row = np.repeat(np.arange(labels.shape[0], dtype=np.int64), np.diff(changed.indptr))
+    wanted = np.sort(row * L + changed.indices)
+
+    def measured(rows: np.ndarray, columns: np.ndarray) -> dict[str, float]:
+        return ranking_measures(np.isin(rows.astype(np.int64) * L + columns, wanted), injected, first)
+
+    estimate = noise.missing if kind == "missing" else noise.wrong
+    found = {
+        "data": name, "kind": kind, "rate": rate, "seed": seed, "folds": folds, "seconds": round(seconds, 1),
+        "true_rate": true_rate, "estimate": estimate.rounded(),
+        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+        "rankae": measured(flags.rows, flags.columns),
+        "neighbours": measured(*by_neighbours(labels, *near, kind)),
+    }  # fmt: skip
+    if labels.shape[0] * L <= MOST_DENSE:
+        dense = np.full(labels.shape, float(p.min()), dtype=np.float32)
+        dense[entries.rows, entries.columns] = p
+        found["cleanlab, our probabilities"] = measured_cleanlab(labels, dense, kind, measured)
+        if one_vs_rest:
+            own = one_vs_rest_probabilities(data, folds, seed)
+            found["cleanlab, one-vs-rest"] = measured_cleanlab(labels, own, kind, measured)
+    return found
+
+
+def by_neighbours(labels: sp.csr_matrix, found: np.ndarray, cosine: np.ndarray, kind: str) -> tuple:
+    """Cells ranked by how many of the ten nearest rows disagree, weighted by their cosines."""
+    row, place = np.nonzero(found >= 0)
+    votes = sp.csr_matrix((cosine[row, place], (row, found[row, place])), shape=(len(found),) * 2) @ labels
+    total = np.maximum(cosine.sum(1), 1e-9)
+    if kind == "missing":
+        cells = sp.csr_matrix(votes - votes.multiply(labels > 0)).tocoo()
+        kept = cells.data > 0
+        r, c, share = cells.row[kept], cells.col[kept], (cells.data[kept] / total[cells.row[kept]])
+        order = np.argsort(-share, kind="stable")
+        return r[order], c[order]
+    carried = labels.tocoo()
+    share = np.asarray(votes[carried.row, carried.col]).ravel() / total[carried.row]
+    order = np.argsort(share, kind="stable")
+    return carried.row[order], carried.col[order]
+
+
+def measured_cleanlab(labels: sp.csr_matrix, p: np.ndarray, kind: str, measured) -> dict[str, float] | None:
+    """cleanlab's issues of each class first, then all other cells, both by its label quality."""
+    try:
+        from cleanlab.filter import find_label_issues
+    except ImportError:
+        return None
+    given = labels.toarray() > 0
+    quality = np.where(given, p, 1 - p)
+    issue = np.zeros(given.shape, dtype=bool)
+    for label in range(given.shape[1]):
+        y = given[:, label].astype(int)
+        if y.sum() in (0, len(y)):
+            continue
+        try:
+            issue[:, label] = find_label_issues(y, np.stack([1 - p[:, label], p[:, label]], 1), n_jobs=1)
+        except ValueError:  # a class whose probabilities tell it nothing
+            continue
+    cells = np.argwhere(given if kind == "wrong" else ~given)
+    order = np.lexsort((quality[tuple(cells.T)], ~issue[tuple(cells.T)]))
+    by_issue = measured(*cells[order].T)
+    by_quality = measured(*cells[np.argsort(quality[tuple(cells.T)], kind="stable")].T)
+    return max(by_issue, by_quality, key=lambda m: m["AP"])
+
+
+def one_vs_rest_probabilities(data: Dataset, folds: int, seed: int) -> np.ndarray:
+    """Out-of-fold logistic margins of one linear SVM for each label, folds drawn at random as cleanlab's users do."""
+    n, L = data.labels.shape
+    fold = np.random.default_rng(seed).permutation(n) % folds
+    out = np.zeros((n, L), dtype=np.float32)
+    for f in range(folds):
+        model = create("one-vs-rest").fit_dataset(data.take(np.flatnonzero(fold != f)))
+        held = np.flatnonzero(fold == f)
+        scores = model.decision_function(data.take(held).rows)
+        out[held] = 1 / (1 + np.exp(-2 * np.clip(scores, -15, 15)))
+    return np.clip(out, 1e-6, 1 - 1e-6)
+
+
+def clean_cell(name: str, folds: int, seed: int) -> dict:
+    """P@1 after an annotator has looked at the first flags, of a fifth missing and a tenth wrong."""
+    clean, test = load_dataset(name), load_dataset(name, "test")
+    test = test.aligned_to(clean.label_names or range(clean.n_labels)).with_features(clean.n_features)
+    labels = put_in(miss_labels(clean.labels, 0.2, seed), 0.1, seed)
+    data = Dataset(labels, clean.features, clean.texts, clean.label_names, clean.feature_names, name=clean.name)
+    entries, _ = scored(data, folds, seed, None)
+    p = probabilities(entries)
+    noise = noise_model(entries, p, labels.shape[0] * labels.shape[1])
+    both = [missing_labels(entries, p, noise), wrong_labels(entries, p, noise)]
+    rows, columns = (np.concatenate([getattr(f, name) for f in both]) for name in ("rows", "columns"))
+    certain = np.concatenate([f.probability for f in both])
+    order = np.argsort(-certain, kind="stable")
+    rng = np.random.default_rng(seed)
+    curves: dict[str, list] = {"looked_at": [0], "audit": [p_at_1(data, labels, test)], "random": []}
+    curves["random"].append(curves["audit"][0])
+    for share in LOOKED_AT:
+        count = int(share * labels.nnz)
+        curves["looked_at"].append(count)
+        for way, chosen in (("audit", order[:count]), ("random", rng.permutation(len(order))[:count])):
+            fixed = labels.tolil()
+            fixed[rows[chosen], columns[chosen]] = clean.labels[rows[chosen], columns[chosen]]
+            fixed = sp.csr_matrix(fixed, dtype=np.float32)
+            curves[way].append(p_at_1(data, fixed, test))
+    curves["clean"] = [p_at_1(data, clean.labels, test)]
+    return {"data": name, "kind": "clean", "seed": seed, **curves}
+
+
+def p_at_1(data: Dataset, labels: sp.csr_matrix, test: Dataset) -> float:
+    from rankae.metrics import precision_rows
+
+    own = Dataset(labels, data.features, data.texts, data.label_names, data.feature_names, name=data.name)
+    model = create("rank-ae", preset="fast").fit_dataset(own)
+    return 100 * float(precision_rows(model.top_columns(test.rows, 1)[0], test.labels, 1).mean())
+
+
+def table() -> None:
+    cells = [json.loads(path.read_text()) for path in sorted((CELLS / "audit").glob("*.json"))]
+    ways = ("rankae", "cleanlab, our probabilities", "cleanlab, one-vs-rest", "neighbours")
+    head = "| data | noise | " + " | ".join(f"{way}" for way in ways) + " | estimated rate (true) | seconds | GB |"
+    lines = [head, "|---" * (len(ways) + 5) + "|"]
+    for cell in (c for c in cells if c["kind"] != "clean"):
+        figures = [cell.get(way) for way in ways]
+        shown = ["-" if f is None else f"{f['precision@1%']:.1f} / {f['AP']:.1f}" for f in figures]
+        rate = f"{cell['estimate']['rate']:.3f} ({cell['true_rate']:.3f})"
+        noise = f"{cell['kind']} {cell['rate']:g}"
+        seconds, memory = f"{cell['seconds']:.0f}", f"{cell['peak_gb']:.1f}"
+        lines.append(f"| {' | '.join([cell['data'], noise, *shown, rate, seconds, memory])} |")
+    put_between(PAGE, "noise", "\n".join(lines))
+    lines = ["| data | flags looked at | audit's order | random order | all labels clean |", "|---|---|---|---|---|"]
+    for cell in (c for c in cells if c["kind"] == "clean"):
+        for looked, ours, chance in zip(cell["looked_at"], cell["audit"], cell["random"], strict=True):
+            lines.append(f"| {cell['data']} | {looked:,} | {ours:.2f} | {chance:.2f} | {cell['clean'][0]:.2f} |")
+    put_between(PAGE, "cleaning", "\n".join(lines))
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("what", choices=("run", "clean", "table"))
+    options.add_argument("data", nargs="?", default="tmdb-plots")
+    options.add_argument("--kind", choices=("missing", "wrong"), default="wrong")
+    options.add_argument("--rate", type=float, default=0.1)
+    options.add_argument("--folds", type=int, default=3)
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--one-vs-rest", action="store_true")
+    o = options.parse_args()
+    if o.what == "table":
+        table()
+        return
+    place = CELLS / "audit" / f"{o.data}-{o.kind if o.what == 'run' else 'clean'}-{o.rate:g}-{o.seed}.json"
+    if place.exists():
+        return
+    if o.what == "run":
+        found = run_cell(o.data, o.kind, o.rate, o.folds, o.seed, o.one_vs_rest)
+    else:
+        found = clean_cell(o.data, o.folds, o.seed)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps(found, indent=1))
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -2,12 +2,12 @@
 
     p = P(the row is recorded with the label | score)
 
-Isotonic regression finds the steps; between the middles of two steps the map is linear, so that different scores keep
-different probabilities wherever the data allow it (centred isotonic regression, Oron and Flournoy 2017). Labels of one
+A logistic curve suits scores that are nearly log-odds, such as the stacker's. Where held-out rows say that it helps,
+isotonic regression takes its place: steps, with a line from the end of one to the beginning of the next. Labels of one
 row are ranked by their scores, whatever their probabilities: no P@k changes.
 
-Where held-out rows say that it helps, there is a map for each place in the ranking (the best label of a row has been
-selected, which its score does not tell) or for each band of label frequency. Down the ranking of a row, a
+Where held-out rows say that this helps as well, there is a map for each place in the ranking (the best label of a row
+has been selected, which its score does not tell) or for each band of label frequency. Down the ranking of a row, a
 probability is then at most that of the label before.
 
 Where labels are missing, p is the probability that a label *would be recorded*. With u the rate of missing labels and v
@@ -24,12 +24,14 @@ import numpy as np
 
 from rankae.base.held_out import HeldOut
 from rankae.errors import ModelFileError
+from rankae.metrics import standard_error
 
 FEWEST_ROWS = 20  # fewer rows tell nothing about probabilities
+_COVARIATES = ("logistic", "none", "place", "frequency")
 _PLACES = (1, 3, 10)  # where one group of places ends and the next begins
+_POINTS = 201  # of a logistic curve
 _BANDS = 4  # of label frequency, each with as many hits
 _FEWEST_HITS = 100  # in a group; fewer make a map of their own unsure
-_LEAST_GAIN = 0.002  # of held-out log likelihood, as a share of it: a covariate must be worth its parameters
 _SURE_HITS = 0.03  # the highest probabilities, as a share of all labels: these are taken to be right
 _FEWEST_SURE = 20
 
@@ -39,7 +41,7 @@ class Calibration:
     """
     Attributes
     ----------
-    covariate : "none", "place" or "frequency": what chooses the map of an entry.
+    covariate : "logistic" or "none" (one map for all), "place" or "frequency": what chooses the map of an entry.
     edges : where the groups of the covariate end.
     maps : for each group, ascending scores and their probabilities.
     missing, wrong : estimated P(not recorded | right) and P(recorded | not right).
@@ -60,15 +62,17 @@ class Calibration:
         The covariate is chosen by the log likelihood of each half of the rows under the maps of the other half.
         """
         hits = held_out.hits
-        candidates = [("none", np.empty(0)), ("place", _place_edges(hits))]
+        candidates = [("logistic", np.empty(0)), ("none", np.empty(0)), ("place", _place_edges(hits))]
         candidates.append(("frequency", _frequency_edges(counts[held_out.columns[hits]])))
-        worth = {}
+        worth: dict[str, np.ndarray] = {}
         for covariate, edges in candidates:
-            if covariate == "none" or len(edges):
+            if covariate in ("logistic", "none") or len(edges):
                 worth[covariate] = _cross_checked(held_out, hits, counts, covariate, edges)
-        best = max(worth, key=lambda name: worth[name])
-        if worth[best] - worth["none"] < _LEAST_GAIN * abs(worth["none"]):
-            best = "none"
+        best = "logistic"
+        for covariate in worth:  # from few parameters to many
+            gain = worth[covariate] - worth[best]
+            if gain.mean() > 2 * standard_error(gain):
+                best = covariate
         edges = dict(candidates)[best]
         fitted = cls(best, edges, _maps(held_out, hits, counts, best, edges))
         probabilities = fitted.probability(held_out.scores, counts[held_out.columns])
@@ -96,7 +100,7 @@ class Calibration:
             own = np.broadcast_to(group == g, scores.shape)
             found[own] = np.interp(scores[own], known, values)
         found[np.isneginf(scores)] = 0
-        if self.covariate != "none":  # between groups the maps may cross
+        if len(self.maps) > 1:  # between groups the maps may cross
             found = np.minimum.accumulate(found, axis=-1)
         return found.astype(np.float32)
 
@@ -109,7 +113,12 @@ class Calibration:
         """One sentence for `choices_` and the report."""
         if not self.rows:
             return "scores are read as log-odds (nothing was fitted)"
-        by = {"none": "one map", "place": "a map for each place", "frequency": "a map for each label frequency"}
+        by = {
+            "logistic": "a logistic curve",
+            "none": "one isotonic map",
+            "place": "a map for each place",
+            "frequency": "a map for each label frequency",
+        }
         return f"{by[self.covariate]} from {self.rows} held-out rows"
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -126,7 +135,7 @@ class Calibration:
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Calibration:
         starts, scores, values = arrays["starts"], arrays["scores"], arrays["probabilities"]
         sound = len(starts) == len(arrays["edges"]) + 2 and starts[0] == 0 and starts[-1] == len(scores) == len(values)
-        sound = sound and bool((np.diff(starts) > 0).all()) and settings["covariate"] in ("none", "place", "frequency")
+        sound = sound and bool((np.diff(starts) > 0).all()) and settings["covariate"] in _COVARIATES
         if not sound or not np.isfinite(scores).all() or values.min() < 0 or values.max() > 1:
             raise ModelFileError("the model's calibration is damaged; train it again")
         maps = [(scores[a:b], values[a:b]) for a, b in pairwise(starts.tolist())]
@@ -155,7 +164,7 @@ def noise_rates(probabilities: np.ndarray, hits: np.ndarray, held_out: HeldOut) 
 def isotonic_map(
     scores: np.ndarray, right: np.ndarray, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ascending scores and their probabilities, a pair for each step of the isotonic regression.
+    """Ascending scores and their probabilities, the two ends of each step of the isotonic regression.
 
     weight : for how many entries each stands; by default one.
     """
@@ -167,10 +176,33 @@ def isotonic_map(
     fitted = isotonic_regression(np.bincount(place, weights=right * each) / sizes, weights=sizes)
     first = np.asarray(fitted.blocks[:-1])
     total = np.add.reduceat(sizes, first)
-    middle = np.add.reduceat(known * sizes, first) / total
     # Half a hit and half a miss more: no finite number of rows makes anything certain.
-    shares = (fitted.x[first] * total + 0.5) / (total + 1)
-    return middle, np.maximum.accumulate(shares)
+    shares = np.maximum.accumulate((fitted.x[first] * total + 0.5) / (total + 1))
+    last = np.append(first[1:], len(known)) - 1
+    ends = np.unique(np.concatenate([first, last]))
+    return known[ends], shares[np.searchsorted(first, ends, side="right") - 1]
+
+
+def logistic_map(scores: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points of the curve 1 / (1 + exp(-(a score + b))) of the highest likelihood with a >= 0 (Platt scaling)."""
+    x, y = scores.astype(np.float64), right.astype(np.float64)
+    middle, unit = float(x.mean()), float(x.std()) or 1.0
+    x = (x - middle) / unit
+    share = float(np.clip(y.mean(), 1e-6, 1 - 1e-6))
+    a, b = 0.0, float(np.log(share / (1 - share)))
+    for _ in range(30):  # Newton's method; the likelihood is concave
+        p = 1 / (1 + np.exp(-np.clip(a * x + b, -30, 30)))
+        slack, curvature = y - p, p * (1 - p) + 1e-9
+        gradient = np.array([slack @ x, slack.sum()])
+        hessian = np.array([[curvature @ x**2, curvature @ x], [curvature @ x, curvature.sum()]])
+        step = np.linalg.solve(hessian + 1e-6 * np.eye(2), gradient)
+        step *= min(1.0, 5 / max(1e-9, np.abs(step).max()))
+        a, b = a + step[0], b + step[1]
+        if np.abs(step).max() < 1e-6:
+            break
+    grid = np.linspace(x.min(), x.max(), _POINTS) if len(x) else np.zeros(1)
+    values = 1 / (1 + np.exp(-np.clip(max(a, 0.0) * grid + b, -15, 15)))
+    return grid * unit + middle, values
 
 
 def _maps(
@@ -179,6 +211,8 @@ def _maps(
     listed = np.isfinite(held_out.scores) & (held_out.columns >= 0)
     if not listed.any():
         return [(np.zeros(1), np.full(1, 0.5))] * (len(edges) + 1)
+    if covariate == "logistic":
+        return [logistic_map(held_out.scores[listed], hits[listed])]
     group = np.broadcast_to(_group(covariate, edges, hits.shape, counts[held_out.columns]), hits.shape)
     maps = []
     for g in range(len(edges) + 1):
@@ -215,18 +249,19 @@ def _frequency_edges(counts_of_hits: np.ndarray) -> np.ndarray:
     return np.unique(np.quantile(counts_of_hits, np.arange(1, bands) / bands)) + 0.5
 
 
-def _cross_checked(held_out: HeldOut, hits: np.ndarray, counts: np.ndarray, covariate: str, edges: np.ndarray) -> float:
-    """Mean log likelihood of the entries of each half of the rows under the maps of the other."""
-    total, entries = 0.0, 0
+def _cross_checked(
+    held_out: HeldOut, hits: np.ndarray, counts: np.ndarray, covariate: str, edges: np.ndarray
+) -> np.ndarray:
+    """Log likelihood of each row, of each half under the maps of the other."""
+    found = np.zeros(len(held_out))
     first = np.arange(len(held_out)) % 2 == 0
     for learn, check in ((first, ~first), (~first, first)):
         maps = _maps(held_out.taken(learn), hits[learn], counts, covariate, edges)
         own = Calibration(covariate, edges, maps)
         p = own.probability(held_out.scores[check], counts[held_out.columns[check]])
         listed = held_out.columns[check] >= 0
-        total += log_likelihood(p[listed], hits[check][listed]).sum()
-        entries += int(listed.sum())
-    return total / max(1, entries)
+        found[check] = np.where(listed, log_likelihood(p, hits[check]), 0).sum(axis=1)
+    return found
 
 
 def log_likelihood(probabilities: np.ndarray, hits: np.ndarray) -> np.ndarray:

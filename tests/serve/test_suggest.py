@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rankae.base.choose_cuts import Aim, choose_cuts
 from rankae.methods import load
 
 TEXT = "an apple and a plum from the orchard, and a bottle of wine"
@@ -115,10 +116,12 @@ def test_a_mistake_in_a_file_is_found_before_anything_is_answered(client):
     assert "/tmp" not in answer.json()["detail"]
 
 
-def test_an_aim_chooses_the_cut(client):
-    sure, many = (
-        client.post(PATH, json={"texts": TEXT, "k": 4, "aim": aim}).json()["results"][0]
-        for aim in ("precision=0.95", "recall=0.95")
-    )
-    assert len(sure) <= len(many)
+def test_an_aim_chooses_the_cut(client, model_folder):
+    model = load(model_folder)
+    for aim in ("f1", "precision=0.6"):
+        likely = model.probabilities(model.held_out_.columns, model.held_out_.scores)
+        least = choose_cuts(model.held_out_, likely, Aim.parse(aim)).overall
+        found = client.post(PATH, json={"texts": TEXT, "k": 4}).json()["results"][0]
+        kept = client.post(PATH, json={"texts": TEXT, "k": 4, "aim": aim}).json()["results"][0]
+        assert [one["label"] for one in kept] == [one["label"] for one in found if one["probability"] >= least - 1e-6]
     assert client.post(PATH, json={"texts": TEXT, "aim": "luck"}).status_code == 422

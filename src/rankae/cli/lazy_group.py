@@ -16,6 +16,7 @@ COMMANDS = {
     "evaluate": ("rankae.cli.evaluate:evaluate", "Measure a model: P@k, nDCG@k, PSP@k and more."),
     "predict": ("rankae.cli.predict:predict", "Predict labels for new rows, as a stream."),
     "serve": ("rankae.cli.serve:serve", "Serve models over HTTP, with the tagging desk page."),
+    "desk": ("rankae.cli.desk:app", "Export, count and merge decisions of the desk."),
     "tune": ("rankae.cli.tune:tune", "Search for better settings, then train with them on everything."),
     "threshold": ("rankae.cli.threshold:threshold", "Choose where to cut, and keep it in the model."),
     "audit": ("rankae.cli.audit:app", "Find labels that are probably wrong or missing, and correct them."),

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from rankae.report.answers import disarmed
 from rankae.serve.store import Decision, Store
 
 COLUMNS = ("text", "labels", "rejected", "by", "at", "model", "decision")
@@ -21,10 +22,12 @@ def training_lines(store: Store, format: str, done: bool = True) -> Iterator[byt
         for decision in decisions:
             yield json.dumps(_record(decision), ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
         return
+    records = [_record(decision) for decision in decisions]
+    names = (name for record in records for name in [*record["labels"], *record["rejected"]])
+    as_lists = any(_SEPARATOR in name for name in names)  # cells such as ["a", "b;c"], which are read as well
     yield _csv_line(COLUMNS)
-    for decision in decisions:
-        record = _record(decision)
-        yield _csv_line([_cell(record[name]) for name in COLUMNS])
+    for record in records:
+        yield _csv_line([_cell(record[name], as_lists) for name in COLUMNS])
 
 
 def flag_lines(store: Store, format: str = "jsonl") -> Iterator[bytes]:
@@ -38,6 +41,13 @@ def flag_lines(store: Store, format: str = "jsonl") -> Iterator[bytes]:
         if not decision.is_empty:
             said = {"decision": "reject" if decision.rejected else "accept", "by": decision.by, "at": decision.at}
             yield json.dumps(decision.about["flag"] | said, ensure_ascii=False).encode() + b"\n"
+
+
+def conflict_lines(store: Store) -> Iterator[bytes]:
+    """Texts on which people disagree: {"text", "verdicts": [{"by", "at", "labels", "rejected"}]}, the last one wins."""
+    for verdicts in store.conflicts():
+        said = [{"by": v.by, "at": v.at, "labels": v.labels, "rejected": v.rejected} for v in verdicts]
+        yield json.dumps({"text": verdicts[-1].text, "verdicts": said}, ensure_ascii=False).encode() + b"\n"
 
 
 def _record(decision: Decision) -> dict[str, Any]:
@@ -54,10 +64,10 @@ def _record(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _cell(value: Any) -> str:
-    """A cell that no spreadsheet computes: one that begins like a formula gets an apostrophe before it."""
-    text = _SEPARATOR.join(value) if isinstance(value, list) else str(value)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+def _cell(value: Any, as_lists: bool) -> Any:
+    if isinstance(value, list):
+        value = json.dumps(value, ensure_ascii=False) if as_lists else _SEPARATOR.join(value)
+    return disarmed(value)
 
 
 def _csv_line(cells: Any) -> bytes:

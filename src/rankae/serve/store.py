@@ -136,8 +136,8 @@ class Store:
             self._base.execute(f"PRAGMA user_version = {_VERSION}")
 
     def close(self) -> None:
-        self._thread.submit(self._base.close).result()
         self._thread.shutdown()
+        self._base.close()
 
     async def later(self, method: Any, *arguments: Any) -> Any:
         """method(*arguments) on the store's thread; the answer comes when it is on the disk."""

@@ -17,7 +17,7 @@ _SEPARATOR = ";"
 
 def training_lines(store: Store, format: str, done: bool = True) -> Iterator[bytes]:
     """The last word on each text: {"text", "labels", "rejected", "by", "at", "model", "decision"}, `train` reads it."""
-    decisions = (one for one in store.latest(done) if "flag" not in one.about)
+    decisions = store.latest(done)
     if format == "jsonl":
         for decision in decisions:
             yield json.dumps(_record(decision), ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"

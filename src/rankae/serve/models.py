@@ -101,6 +101,12 @@ class Served:
     def search(self) -> LabelSearch:
         return LabelSearch(self.names, self.ranker.label_counts_)
 
+    @cached_property
+    def card(self) -> dict[str, Any]:
+        from rankae.serve.card import card
+
+        return card(self)
+
     def top(self, texts: Sequence[str], k: int, aim: str | None = None) -> Ranked:
         """The k best labels of each text; with an `aim`, its cut says which pass."""
         columns, scores = self.ranker.top_columns(list(texts), min(k, len(self.names)))

@@ -37,6 +37,7 @@ CREATE TABLE IF NOT EXISTS decisions (
     rejected TEXT NOT NULL,
     added TEXT NOT NULL,
     done INTEGER NOT NULL,
+    kind TEXT NOT NULL,
     about TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS decisions_of_document ON decisions (document, number);
@@ -60,6 +61,12 @@ CREATE INDEX IF NOT EXISTS uploads_of_document ON upload_rows (document);
 _FIELDS = (
     "number, uid, at, by, model, fingerprint, document, shown, accepted, rejected, added, done, about, "
     "(SELECT text FROM texts WHERE hash = document) AS text"
+)
+# Of row r of upload u: whether the last word on it says so. A text may have many flags, each with decisions of its own.
+_IS_DONE = (
+    "COALESCE((SELECT d.done FROM decisions d WHERE d.document = r.document AND d.kind = u.kind AND (u.kind = 'texts' "
+    "OR json_extract(d.about, '$.upload') = u.number AND json_extract(d.about, '$.place') = r.place) "
+    "ORDER BY d.at DESC, d.number DESC LIMIT 1), 0)"
 )
 _LISTS = ("shown", "accepted", "rejected", "added")
 
@@ -95,6 +102,11 @@ class Decision:
     def labels(self) -> list[str]:
         """What the person says that the text's labels are."""
         return list(dict.fromkeys([*self.accepted, *self.added]))
+
+    @property
+    def kind(self) -> str:
+        """ "texts" for a verdict on all labels of a text, "flags" for one on a single flag of an audit."""
+        return "flags" if "flag" in self.about else "texts"
 
     @property
     def is_empty(self) -> bool:
@@ -155,7 +167,7 @@ class Store:
         lists = [json.dumps(getattr(decision, name), ensure_ascii=False) for name in _LISTS]
         cursor = self._base.execute(
             "INSERT OR IGNORE INTO decisions (uid, at, by, model, fingerprint, document, shown, accepted, rejected, "
-            "added, done, about) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "added, done, kind, about) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 decision.uid or uuid.uuid4().hex,
                 decision.at or now(),
@@ -165,6 +177,7 @@ class Store:
                 document,
                 *lists,
                 int(decision.done),
+                decision.kind,
                 json.dumps(decision.about, ensure_ascii=False),
             ),
         )
@@ -195,9 +208,11 @@ class Store:
                 yield finished[-1]
 
     def by_document(self) -> Iterator[list[Decision]]:
-        """All decisions on each text in order, text by text."""
+        """All verdicts on each text in order, text by text; decisions on flags of an audit are none."""
         own: list[Decision] = []
-        found = self._base.execute(f"SELECT {_FIELDS} FROM decisions ORDER BY document, at, number")
+        found = self._base.execute(
+            f"SELECT {_FIELDS} FROM decisions WHERE kind = 'texts' ORDER BY document, at, number"
+        )
         for decision in map(_decision, found):
             if own and own[0].document != decision.document:
                 yield own
@@ -232,9 +247,7 @@ class Store:
         """Every upload with how many of its texts are finished."""
         found = self._base.execute(
             "SELECT u.number, u.name, u.at, u.by, u.kind, u.rows, (SELECT COUNT(*) FROM upload_rows r WHERE "
-            "r.upload = u.number AND EXISTS (SELECT 1 FROM decisions d WHERE d.document = r.document AND d.done AND "
-            "(u.kind = 'texts' OR json_extract(d.about, '$.upload') = u.number AND "
-            "json_extract(d.about, '$.place') = r.place))) AS done FROM uploads u ORDER BY u.number DESC"
+            f"r.upload = u.number AND {_IS_DONE}) AS done FROM uploads u ORDER BY u.number DESC"
         )
         return [dict(row) for row in found]
 
@@ -249,10 +262,8 @@ class Store:
     def next_open(self, upload: int, after: int) -> int | None:
         """The first place after this one, then from the start, whose text nobody has finished."""
         found = self._base.execute(
-            "SELECT r.place FROM upload_rows r JOIN uploads u ON u.number = r.upload WHERE r.upload = ? AND NOT EXISTS "
-            "(SELECT 1 FROM decisions d WHERE d.document = r.document AND d.done AND (u.kind = 'texts' OR "
-            "json_extract(d.about, '$.upload') = u.number AND json_extract(d.about, '$.place') = r.place)) "
-            "ORDER BY r.place <= ?, r.place LIMIT 1",
+            "SELECT r.place FROM upload_rows r JOIN uploads u ON u.number = r.upload "
+            f"WHERE r.upload = ? AND NOT {_IS_DONE} ORDER BY r.place <= ?, r.place LIMIT 1",
             (upload, after),
         ).fetchone()
         return None if found is None else found["place"]

@@ -60,8 +60,8 @@ def _flags(content: bytes) -> list[tuple[str, dict[str, Any]]] | None:
         if not isinstance(flag, dict) or not all(name in flag for name in FLAG):
             return None
         text = flag.pop("text", None)
-        if not isinstance(text, str):
-            raise Refused(422, f"line {number}: the flag holds no text; give `rankae audit` the texts")
+        if not isinstance(text, str):  # of a feature matrix
+            text = f"row {flag.get('row')}: {' '.join(map(str, flag.get('words') or ()))}"
         found.append((_checked(text, number), flag))
     return found
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, JsonValue
 
 from rankae.serve.models import Served
 from rankae.serve.problems import ALWAYS, responses
 from rankae.serve.service import Service, service_of
+from rankae.serve.statistics import statistics
 
 router = APIRouter(tags=["models"])
 
@@ -28,6 +30,20 @@ class Models(BaseModel):
     models: list[ModelInfo]
     desk: bool = Field(description="Whether decisions are kept.")
     version: str
+
+
+class Card(BaseModel):
+    """What is known of a model; `desk` is what people's decisions say of it."""
+
+    name: str
+    facts: dict[str, str]
+    choices: list[tuple[str, str]]
+    figures: dict[str, float | None] | None
+    held_out_rows: int
+    calibration: list[dict[str, float]]
+    labels: list[dict[str, JsonValue]]
+    all_labels: int
+    desk: dict[str, JsonValue] | None
 
 
 class LabelFound(BaseModel):
@@ -72,3 +88,19 @@ async def labels(
     served = service.shelf[model]
     counts = served.ranker.label_counts_
     return {"labels": [{"label": served.names[i], "rows": int(counts[i])} for i in served.search.find(q, limit)]}
+
+
+@router.get("/v1/models/{model}/card", response_model=Card, responses=ALWAYS | responses(404))
+async def model_card(model: str, service: Annotated[Service, Depends(service_of)]) -> Any:
+    """What the model learnt from, and how good it is on rows that it had not seen, label by label."""
+    served = service.shelf[model]
+    found = dict(await asyncio.to_thread(lambda: served.card))
+    found["desk"] = None
+    if service.store is not None:
+        told = await service.store.later(statistics, service.store)
+        own = {one["label"]: one for one in told.pop("labels")}
+        found["labels"] = [
+            line | {k: v for k, v in own.get(line["label"], {}).items() if k != "label"} for line in found["labels"]
+        ]
+        found["desk"] = told
+    return found

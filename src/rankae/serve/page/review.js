@@ -1,0 +1,141 @@
+// The view that works through the flags of `rankae audit`: is this label missing, or wrong?
+
+import { get } from "./api.js";
+import { el, notice, percent, say } from "./dom.js";
+import { Uploads, progress } from "./uploads.js";
+
+export class Review {
+  constructor(place, desk) {
+    this.desk = desk;
+    this.undone = []; // places that were decided, for undo
+    this.where = el("div", { class: "where" });
+    this.question = el("h2", { class: "question", tabindex: "-1" });
+    this.page = el("div", { class: "document" });
+    this.facts = el("dl", { class: "facts" });
+    this.buttons = {
+      accept: el("button", { type: "button", class: "accepted wide", "aria-pressed": "false", onclick: () => this.decide(true) }),
+      reject: el("button", { type: "button", class: "rejected wide", "aria-pressed": "false", onclick: () => this.decide(false) }),
+    };
+    this.undoButton = el("button", { type: "button", onclick: () => this.undo() }, "Undo ", el("kbd", {}, "u"));
+    this.card = el("section", { class: "flag", hidden: true, "aria-label": "Flag" },
+      this.where, this.question, el("div", { class: "row decideflag" }, this.buttons.accept, this.buttons.reject),
+      this.facts, this.page,
+      el("div", { class: "row actions" }, this.undoButton,
+        el("button", { type: "button", onclick: () => this.step(-1) }, "Previous ", el("kbd", {}, "p")),
+        el("button", { type: "button", onclick: () => this.step(1) }, "Skip ", el("kbd", {}, "s"))));
+    this.uploads = new Uploads({
+      kind: "flags", by: () => desk.by, open: (upload) => this.openUpload(upload),
+      wrongKind: () => { notice("This file holds texts, not flags: it is in the tab Tag."); },
+      about: "Flags that rankae audit DATA -o flags.jsonl has written. The export goes back with rankae audit apply.",
+    });
+    this.none = el("p", { class: "empty", hidden: true }, "Decisions are not kept: start the service with --desk FOLDER to review flags.");
+    place.append(this.none, this.card, this.uploads.node);
+  }
+
+  async start() {
+    this.none.hidden = this.desk.keeps;
+    this.uploads.node.hidden = !this.desk.keeps;
+    if (!this.desk.keeps || this.started) return;
+    this.started = true;
+    await this.uploads.refresh();
+    const [upload, row] = (location.hash.match(/^#review\/(\d+)\/(\d+)$/) ?? []).slice(1).map(Number);
+    const found = upload && this.uploads.all.find((one) => one.number === upload);
+    if (found) await this.openRow(found, row);
+  }
+
+  async openUpload(upload) {
+    this.undone = [];
+    const { place } = await get(`/v1/desk/uploads/${upload.number}/next`);
+    await this.openRow(upload, place ?? 0);
+    this.card.scrollIntoView({ block: "start" });
+  }
+
+  async openRow(upload, place) {
+    const row = await get(`/v1/desk/uploads/${upload.number}/rows/${place}`);
+    history.replaceState(null, "", `#review/${upload.number}/${place}`);
+    this.at = { upload, place, row };
+    const flag = row.about, missing = flag.kind === "missing";
+    this.question.replaceChildren(
+      ...(missing ? ["Is ", el("q", {}, flag.label), " missing here?"] : ["Is ", el("q", {}, flag.label), " wrong here?"]));
+    this.buttons.accept.replaceChildren(missing ? "Yes, it belongs here " : "Yes, it is wrong ", el("kbd", {}, "a"));
+    this.buttons.reject.replaceChildren(missing ? "No, it does not " : "No, it is right ", el("kbd", {}, "r"));
+    this.where.replaceChildren(el("div", { class: "row" }, el("strong", {}, upload.name),
+      el("span", { class: "number" }, `flag ${place + 1} of ${upload.rows}`), progress(upload)));
+    const last = row.decisions.filter((one) => one.by === this.desk.by).at(-1);
+    const said = last && (last.accepted.length ? true : last.rejected.length ? false : null);
+    this.press(said ?? null);
+    const facts = [
+      ["Probability", percent(flag.probability)],
+      ["Row", flag.id === undefined || flag.id === null ? String(flag.row) : `${flag.row} (${flag.id})`],
+      ["Recorded labels", (flag.labels ?? []).join(", ") || null],
+      ["Words", (flag.words ?? []).join(", ") || null],
+      ["Nearest rows", (flag.nearest ?? []).map((one) => `${one.row}${one.carries ? " has it" : " has it not"}`).join(", ") || null],
+    ];
+    this.facts.replaceChildren(...facts.filter(([, value]) => value).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+    this.showText(row.text, new Set((flag.words ?? []).map((word) => String(word).toLowerCase())));
+    this.undoButton.disabled = !this.undone.length;
+    this.card.hidden = false;
+    this.question.focus({ preventScroll: true });
+  }
+
+  showText(text, words) {
+    const pieces = text.split(/([\p{L}\p{N}_+.-]+)/u);
+    this.page.replaceChildren(...pieces.map((piece) => words.has(piece.toLowerCase())
+      ? el("span", { class: "rises", style: null }, piece) : piece));
+    for (const span of this.page.querySelectorAll("span")) span.style.setProperty("--share", "0.7");
+  }
+
+  press(said) {
+    this.buttons.accept.setAttribute("aria-pressed", String(said === true));
+    this.buttons.reject.setAttribute("aria-pressed", String(said === false));
+  }
+
+  async decide(accept) {
+    const { upload, place } = this.at;
+    await this.keep(this.at, accept);
+    this.undone.push(place);
+    say(accept ? "Yes" : "No");
+    const all = await this.uploads.refresh();
+    const fresh = all.find((one) => one.number === upload.number) ?? upload;
+    const { place: next } = await get(`/v1/desk/uploads/${upload.number}/next?after=${place}`);
+    await this.openRow(fresh, next ?? place);
+    if (next === null) {
+      say("All flags of this file are done");
+      this.question.textContent = "All flags of this file are done.";
+    }
+  }
+
+  keep(at, accept) {
+    const flag = at.row.about, label = [flag.label];
+    return this.desk.saving.save(this.desk.model, {
+      text: at.row.text, by: this.desk.by, done: accept !== null,
+      accepted: accept === true ? label : [], rejected: accept === false ? label : [],
+      about: { upload: at.upload.number, place: at.place, flag },
+    });
+  }
+
+  // The last decision is taken back: it becomes an empty one, and the flag is open again.
+  async undo() {
+    const place = this.undone.pop();
+    if (place === undefined) return;
+    await this.openRow(this.at.upload, place);
+    await this.keep(this.at, null);
+    const all = await this.uploads.refresh();
+    await this.openRow(all.find((one) => one.number === this.at.upload.number) ?? this.at.upload, place);
+    say("Undone");
+  }
+
+  async step(by) {
+    const { upload, place } = this.at;
+    if (place + by >= 0 && place + by < upload.rows) await this.openRow(upload, place + by);
+  }
+
+  key(event) {
+    if (this.card.hidden) return false;
+    const keys = { a: () => this.decide(true), r: () => this.decide(false), x: () => this.decide(false),
+      s: () => this.step(1), n: () => this.step(1), p: () => this.step(-1), u: () => this.undo() };
+    if (!keys[event.key]) return false;
+    keys[event.key]();
+    return true;
+  }
+}

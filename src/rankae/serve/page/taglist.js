@@ -1,0 +1,106 @@
+// Ranked tags with their probabilities, the cut drawn between those that the model would give and the others.
+
+import { el, percent } from "./dom.js";
+
+export class TagList {
+  // decide(label, "accepted" | "rejected" | "added"), reach(place or null): the tag under pointer or focus.
+  constructor({ decide, reach }) {
+    this.decide = decide;
+    this.reach = reach;
+    this.node = el("ol", { class: "tags", "aria-label": "Suggested tags" });
+    this.rows = [];
+    this.node.addEventListener("pointerleave", () => this.reached(null));
+    this.node.addEventListener("focusout", (event) => {
+      if (!this.node.contains(event.relatedTarget)) this.reached(null);
+    });
+  }
+
+  // tags: suggestions, then what people added, which the model has said nothing of.
+  show(tags, verdict) {
+    const focused = this.current();
+    this.tags = tags;
+    this.rows = tags.map((tag, place) => this.row(tag, place));
+    const cut = tags.findIndex((tag) => tag.passes === false);
+    const drawn = [...this.rows];
+    if (cut > 0 || (cut === 0 && tags.length)) {
+      const words = cut > 0 ? "the model would stop here" : "the model would give none of these";
+      drawn.splice(cut, 0, el("li", { class: "cut", role: "separator", "aria-label": words }, el("span", {}, words)));
+    }
+    this.node.replaceChildren(...drawn);
+    this.update(verdict);
+    if (focused !== null && this.rows.length) this.focus(Math.min(focused, this.rows.length - 1));
+    else if (this.rows.length) this.rows[0].tabIndex = 0;
+  }
+
+  row(tag, place) {
+    const known = tag.probability !== null && tag.probability !== undefined;
+    const bar = el("span", { class: "bar", "aria-hidden": "true" }, el("span", {}));
+    if (known) bar.firstChild.style.width = `${Math.max(1, 100 * tag.probability)}%`;
+    const told = known ? percent(tag.probability) : tag.added ? "added" : "";
+    const accept = this.button("accepted", "✓", "Accept", tag, place);
+    const reject = this.button("rejected", "✗", "Reject", tag, place);
+    const words = (tag.words ?? []).filter(([, weight]) => weight > 0).slice(0, 4).map(([word]) => word);
+    return el("li", {
+      class: tag.added ? "tag added" : "tag", tabindex: "-1", "data-label": tag.label,
+      onpointerenter: () => this.reached(place), onfocusin: () => this.reached(place),
+    },
+    el("span", { class: "name" }, tag.label),
+    el("span", { class: "likely" }, tag.added ? null : bar, el("span", { class: "number" }, told)),
+    el("span", { class: "decide" }, accept, reject),
+    words.length ? el("span", { class: "why" }, "because of ", words.map((word) => el("q", {}, word))) : null);
+  }
+
+  button(verdict, sign, word, tag, place) {
+    const kind = verdict === "accepted" && tag.added ? "added" : verdict;
+    return el("button", {
+      type: "button", class: verdict, "aria-pressed": "false", "aria-label": `${word} ${tag.label}`, title: word, tabindex: "-1",
+      onclick: () => { this.decide(tag.label, kind); this.focus(place); },
+    }, sign);
+  }
+
+  update(verdict) {
+    this.rows.forEach((row, place) => {
+      const said = verdict.of(this.tags[place].label);
+      row.dataset.verdict = said === "added" ? "accepted" : said ?? "";
+      for (const button of row.querySelectorAll("button")) {
+        button.setAttribute("aria-pressed", String(button.className === row.dataset.verdict));
+      }
+      const words = { accepted: "accepted", rejected: "rejected" }[row.dataset.verdict] ?? "not decided";
+      const likely = this.tags[place].added ? "added by hand" : percent(this.tags[place].probability);
+      row.setAttribute("aria-label", `${this.tags[place].label}, ${likely}, ${words}`);
+    });
+  }
+
+  reached(place) {
+    if (place === this.place) return;
+    this.place = place;
+    this.rows.forEach((row, i) => row.classList.toggle("reached", i === place));
+    this.reach(place);
+  }
+
+  current() {
+    const place = this.rows.findIndex((row) => row.contains(document.activeElement));
+    return place < 0 ? null : place;
+  }
+
+  move(step) {
+    if (!this.rows.length) return;
+    const now = this.current();
+    this.focus(now === null ? 0 : Math.min(Math.max(now + step, 0), this.rows.length - 1));
+  }
+
+  focus(place) {
+    this.rows.forEach((row, i) => { row.tabIndex = i === place ? 0 : -1; });
+    this.rows[place]?.focus();
+  }
+
+  // A word speaks for some tags: mark them with how much.
+  speak(weights) {
+    const strongest = weights ? Math.max(...weights.map(Math.abs), 1e-12) : 1;
+    this.rows.forEach((row, place) => {
+      const share = weights && place < weights.length ? weights[place] / strongest : 0;
+      row.classList.toggle("for", share > 0.05);
+      row.classList.toggle("against", share < -0.05);
+    });
+  }
+}

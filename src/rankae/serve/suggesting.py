@@ -16,6 +16,7 @@ from rankae.serve.work import WorkQueue
 MOST_EXPLAINED = 16  # texts of one request
 MOST_EXPLAINED_WORDS = 5_000  # of them together: removal asks the model once for every word
 _STRONGEST = 10
+_NOISE = 1e-4  # of float32 sums; no word speaks that softly
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ def _explanation(model: Served, text: str, found: Found) -> dict[str, Any]:
         weights, view = removal_effects(model.ranker, document, columns, scores), "removal"
     else:
         weights, view = sums[0], "contribution"
+    weights = np.where(np.abs(weights) < _NOISE, 0, weights)
     for place, entry in enumerate(found):
         own = weights[:, place]
         order = np.argsort(-np.abs(own), kind="stable")[:_STRONGEST]

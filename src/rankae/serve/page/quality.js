@@ -64,7 +64,7 @@ export class Quality {
       const rows = card.labels.filter((one) => one.label.toLowerCase().includes(wanted));
       rows.sort((a, b) => (down ? -1 : 1) * (by === "label" ? a.label.localeCompare(b.label) : (a[by] ?? -1) - (b[by] ?? -1)));
       body.replaceChildren(...rows.slice(0, 500).map((one) => el("tr", {}, shown.map(([name]) =>
-        name === "label" ? el("th", { scope: "row" }, one.label) : el("td", {}, one[name] === null || one[name] === undefined ? "–" : String(one[name]))))));
+        name === "label" ? el("th", { scope: "row" }, one.label) : el("td", {}, shownCell(name, one[name]))))));
     };
     const heads = shown.map(([name, title]) => el("th", { scope: "col", "aria-sort": name === by ? "descending" : "none" },
       el("button", { type: "button", class: "link", onclick: (event) => {
@@ -86,6 +86,11 @@ export class Quality {
   }
 }
 
+function shownCell(name, value) {
+  if (value === null || value === undefined) return "–";
+  return name === "precision" || name === "recall" ? value.toFixed(1) : value.toLocaleString();
+}
+
 function plot(title, points) {
   const at = (x, y) => [EDGE + x * (SIZE - 2 * EDGE), SIZE - EDGE - y * (SIZE - 2 * EDGE)];
   const [x0, y0] = at(0, 0), [x1, y1] = at(1, 1);
@@ -95,7 +100,8 @@ function plot(title, points) {
     svg("path", { class: "axis", d: `M${x0} ${y1}V${y0}H${x1}` }),
     svg("path", { class: "even", d: `M${x0} ${y0}L${x1} ${y1}` }),
     ...[0, 0.5, 1].flatMap((share) => [text(at(share, 0)[0], y0 + 15, `${100 * share}`), text(x0 - 6, at(0, share)[1] + 4, `${100 * share}`, "end")]),
-    text((x0 + x1) / 2, SIZE - 4, "said, %"), 
+    text((x0 + x1) / 2, SIZE - 4, "said, %"),
+    svg("text", { x: 10, y: SIZE / 2, "text-anchor": "middle", transform: `rotate(-90 10 ${SIZE / 2})` }, "right, %"),
     svg("path", { class: "line", d: points.map(([s, r], i) => `${i ? "L" : "M"}${at(s, r).join(" ")}`).join("") }),
     ...points.map(([s, r, n]) => {
       const [cx, cy] = at(s, r);

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankae.base.search_space import Between
-from rankae.data import make_dataset, split_rows
+from rankae.data import make_dataset, split_rows, write_dataset
 from rankae.errors import MissingExtra, RankaeError
 from rankae.experiments.tune import search_parameters
 from rankae.experiments.tuned_model import tune_and_refit
@@ -126,16 +126,38 @@ def test_a_missing_package_is_one_sentence(parts, monkeypatch) -> None:
 
 
 def test_the_end_is_a_model_a_page_and_a_preset(parts, tmp_path: Path) -> None:
-    from rankae.data import write_dataset
 
     write_dataset(parts[0], tmp_path / "data" / "train.txt")
     out = tmp_path / "out"
-    found = tune_and_refit(str(tmp_path / "data"), "one-vs-rest", out, trials=2)
+    found, _ = tune_and_refit(str(tmp_path / "data"), "one-vs-rest", out, trials=2)
     model = registry.load(out / "model")
     assert {name: getattr(model, name) for name in found.parameters} == found.parameters
     assert json.loads((out / "preset.json").read_text()) == found.parameters
     assert json.loads((out / "tuning.json").read_text())["trials"] == 2
     assert "<svg" in (out / "tuning.html").read_text()
+
+
+def test_a_gain_within_chance_leaves_the_defaults(parts, tmp_path: Path, monkeypatch) -> None:
+    """Of trials that differ by luck alone the best is ahead of the defaults, and is not taken."""
+    luck = np.random.default_rng(0)
+    monkeypatch.setattr(
+        "rankae.experiments.tune.row_precisions",
+        lambda method, parameters, learn, check, *rest: luck.normal(50, 10, len(check)),
+    )
+    monkeypatch.setattr("rankae.experiments.beyond_chance.row_precisions", lambda m, p, learn, c, *rest: rows[bool(p)])
+    write_dataset(parts[0], tmp_path / "data" / "train.txt")
+    base = np.full(200, 50.0)
+    noise = luck.normal(0, 10, 200)
+    for gain, taken in ((0.05, False), (10.0, True)):
+        rows = {False: base, True: base + gain + noise - noise.mean()}
+        found, told = tune_and_refit(str(tmp_path / "data"), "knn", tmp_path / f"out{taken}", trials=8)
+        assert told is not None
+        assert told.gain == pytest.approx(gain)
+        assert 0.7 < told.by_chance < 10
+        assert (told.is_real, bool(found.parameters)) == (taken, taken)
+        assert json.loads((tmp_path / f"out{taken}" / "tuning.json").read_text())["over_defaults"]["taken"] == taken
+        assert bool(json.loads((tmp_path / f"out{taken}" / "preset.json").read_text())) == taken
+        assert ("the defaults are kept" in told.told()) != taken
 
 
 def test_a_preset_of_rank_ae_is_one_that_train_takes(tmp_path: Path) -> None:

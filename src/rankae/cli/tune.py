@@ -41,6 +41,8 @@ def tune(
 ) -> None:
     """Search for parameters on 20 % of the training rows, then train on all of them.
 
+    The defaults stay unless the best trial is ahead of them by more than chance.
+
     OUT gets preset.json (for `rankae train --preset`), tuning.json, tuning.html, the model, and the study, with which
     a search that was stopped goes on.
     """
@@ -60,7 +62,7 @@ def tune(
         delimiter=delimiter,
     )
     with cell_runner(cluster) as (remote, workers):
-        found = tune_and_refit(
+        found, gain = tune_and_refit(
             data,
             method,
             out,
@@ -76,8 +78,11 @@ def tune(
     files = {name: str(out / name) for name in ("preset.json", "tuning.html", "model")}
     if json:
         shown = {"parameters": found.parameters, "validation": found.value, "trials": found.trials}
+        shown["over_defaults"] = None if gain is None else gain.to_json()
         typer.echo(json_module.dumps(shown | {"importance": found.importance, "files": files}))
         return
+    if gain is not None:
+        typer.echo(f"best trial: {gain.told()}")
     best = ", ".join(f"{name}={value}" for name, value in found.parameters.items()) or "the defaults"
     typer.echo(f"best of {found.trials} trials: {found.value:.2f} with {best}")
     typer.echo("\n".join(files.values()))

@@ -17,7 +17,7 @@ from rankae.base.search_space import OneOf, Space
 from rankae.data.dataset import Dataset
 from rankae.errors import MissingExtra, RankaeError
 from rankae.methods import registry
-from rankae.metrics import evaluate
+from rankae.metrics import judge
 
 # A trial first learns from a share of the rows; if that goes worse than for most others, the rest is spared.
 FIRST_SHARE, FEWEST_ROWS_TO_SHARE = 0.25, 4000
@@ -164,13 +164,28 @@ def mean_precision(
     check: Dataset,
     seed: int,
     k: Sequence[int],
-    check_chooses_epoch: bool,
+    check_chooses_epoch: bool = False,
 ) -> float:
+    """The mean of P@k over `k` and the rows of `check`, in percent."""
+    return float(np.mean(row_precisions(method, parameters, learn, check, seed, k, check_chooses_epoch)))
+
+
+def row_precisions(
+    method: str,
+    parameters: dict[str, Any],
+    learn: Dataset,
+    check: Dataset,
+    seed: int,
+    k: Sequence[int],
+    check_chooses_epoch: bool = False,
+) -> np.ndarray:
+    """The mean of P@k over `k` of every row of `check`, in percent."""
+    check = check.aligned_to(learn.label_names if learn.label_names is not None else range(learn.n_labels))
     model = registry.seeded(registry.create(method, **parameters), seed)
     model.fit_dataset(learn, **({"trusted": check} if check_chooses_epoch else {}))
     columns, _ = model.top_columns(check.rows, max(k))
-    scores = evaluate(columns, check.labels, k)
-    return float(np.mean([scores[f"P@{place}"] for place in k]))
+    judged = judge(columns, check.labels)
+    return 100 * np.mean([judged.precision(place) for place in k], axis=0)
 
 
 def _ended(study: Any) -> list[Any]:

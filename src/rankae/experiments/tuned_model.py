@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from rankae.data import Dataset, load_dataset
+from rankae.data.fingerprint import fingerprint
+from rankae.experiments.beyond_chance import Gain, gain_over_defaults
 from rankae.experiments.compare import write_files
 from rankae.experiments.measure import fit_and_check
 from rankae.experiments.tune import Found, mean_precision, search_parameters, share_of
@@ -30,8 +32,10 @@ def tune_and_refit(
     reading: dict[str, Any] | None = None,
     remote: Callable[..., Any] | None = None,
     jobs: int = 1,
-) -> Found:
+) -> tuple[Found, Gain | None]:
     """Search on 20 % of the training rows, write what was found, then train on all rows.
+
+    The defaults stay unless the best trial is better by more than the luckiest of so many would be by chance.
 
     reading : options of `load_dataset`, such as text_column.
     remote, jobs : calls a function on a worker of a cluster and waits for its answer; and how many workers there are.
@@ -55,19 +59,25 @@ def tune_and_refit(
         measure=measure,
         jobs=jobs,
     )
+    gain = gain_over_defaults(method, found, learn, check, seed, k)
+    if gain is not None and not gain.is_real:
+        found = replace(found, parameters={}, value=found.value - gain.gain)
     # A preset holds parameters and nothing else, so that `rankae train --preset` takes it as it is.
     preset = registry.METHODS[method].parameters | found.parameters
+    about = {"method": method, "data": train.name, "over_defaults": None if gain is None else gain.to_json()}
     write_files(
         out,
         {
             "preset.json": json.dumps(preset, indent=2) + "\n",
-            "tuning.json": json.dumps({"method": method, "data": train.name, **asdict(found)}, indent=1) + "\n",
-            "tuning.html": tuning_page(found, method, train.name),
+            "tuning.json": json.dumps(about | asdict(found), indent=1) + "\n",
+            "tuning.html": tuning_page(found, method, train.name, gain),
         },
     )
     model = registry.seeded(registry.create(method, **found.parameters), seed)
-    model.fit_dataset(train).save(out / "model", tuning={"validation": found.value, "trials": found.trials})
-    return found
+    facts = {"data": train.name, "rows": len(train), "fingerprint": fingerprint(train)}
+    tuning = {"validation": found.value, "trials": found.trials}
+    model.fit_dataset(train).save(out / "model", **facts, tuning=tuning)
+    return found, gain
 
 
 def precision_elsewhere(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+from rankae.experiments.beyond_chance import Gain
 from rankae.experiments.tune import Found
 from rankae.report.grids import Grid
 from rankae.report.page import html_note, html_page, html_plots, html_table
 from rankae.report.svg import Line, bar_chart, line_chart
 
 
-def tuning_page(found: Found, method: str, data: str) -> str:
+def tuning_page(found: Found, method: str, data: str, gain: Gain | None = None) -> str:
     done = [trial for trial in found.history if trial["state"] == "complete"]
     plots = []
     if found.importance:
@@ -35,6 +36,8 @@ def tuning_page(found: Found, method: str, data: str) -> str:
     grid = Grid("Trials", ["trial", "state", "mean of P@k", "seconds", *names], lines_of_table, set())
     best = ", ".join(f"{name} = {_shown(value)}" for name, value in found.parameters.items()) or "the defaults"
     note = f"Best of {found.trials} trials: {found.value:.2f} with {best}. Scores are those of the held-out 20 %."
+    if gain is not None:
+        note += f" The best trial had {gain.told()}."
     return html_page(f"Tuning {method} on {data}", [html_note(note), html_plots("", plots), html_table(grid)])
 
 

@@ -43,7 +43,9 @@ from rankae.cli.options import (
 def compare(
     data: DataSets,
     out: Out,
-    methods: Annotated[str | None, typer.Option(help="Names with commas between; by default all methods.")] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Names with commas between, your_module:YourMethod too; by default all.")
+    ] = None,
     seeds: Seeds = 1,
     tune_trials: TuneTrials = 0,
     untuned: Untuned = "",

@@ -183,8 +183,9 @@ def _check_checkpoint(method: str, ranker: LabelRanker, checkpoint: Path, resume
 
 def _check_use_of_trusted(method: str) -> None:
     from rankae.methods import METHODS
+    from rankae.methods.registry import method_of
 
-    if not METHODS[method].trusted_choose:
+    if not method_of(method).trusted_choose:
         able = ", ".join(name for name, known in METHODS.items() if known.trusted_choose)
         raise RankaeError(f"{method} makes no use of trusted rows; leave out --trusted, or choose one of {able}")
 

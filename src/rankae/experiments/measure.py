@@ -58,7 +58,7 @@ def measure(cell: Cell) -> tuple[Result, dict[str, np.ndarray]]:
     if cell.noise:
         train, check = noisy_and_clean(train, cell)
         # Whoever does not choose parameters on these rows by itself has them chosen by `search`.
-        clean = {"trusted": check} if registry.METHODS[cell.method].trusted_choose else {}
+        clean = {"trusted": check} if registry.method_of(cell.method).trusted_choose else {}
     model = new_model(cell)
     wall, cpu = time.perf_counter(), time.process_time()
     model.fit_dataset(train, **clean)
@@ -100,7 +100,7 @@ def search(cell: Cell, store: Store) -> Result:
         seed=cell.seed,
         k=cell.k,
         study_file=store.study_file(cell),
-        check_chooses_epoch=cell.noise is not None and registry.METHODS[cell.method].trusted_choose == "epoch",
+        check_chooses_epoch=cell.noise is not None and registry.method_of(cell.method).trusted_choose == "epoch",
     )
     return {"status": "done", "parameters": found.parameters, "validation": found.value, "trials": found.trials}
 

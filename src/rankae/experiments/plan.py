@@ -144,7 +144,7 @@ def _run_one(series: Series, seeds: int, run_cell: Callable[[Cell], Result | Non
     """Search for parameters if asked, then one cell for each seed; the first refusal ends the series."""
     fixed = dict(series.contender.parameters)
     parameters = fixed
-    method = registry.METHODS[series.contender.method]
+    method = registry.method_of(series.contender.method)
     chooses_itself = series.noise is not None and method.trusted_choose == "parameters"
     is_tuned = series.trials and series.contender.tuned and not chooses_itself
     if is_tuned and registry.search_space(series.contender.method):
@@ -202,7 +202,9 @@ def _runner(running: Running) -> Callable[[Cell], Result]:
 
 def _is_random(method: str) -> bool:
     try:
-        return not registry.METHODS[method].repeatable or "random_state" in registry.class_of(method)._get_param_names()
+        return (
+            not registry.method_of(method).repeatable or "random_state" in registry.class_of(method)._get_param_names()
+        )
     except RankaeError:  # it cannot even be imported: its one cell will tell why
         return False
 
@@ -216,7 +218,7 @@ def contenders(methods: Iterable[str], settings: Iterable[str] = (), untuned: It
     given: dict[str, dict[str, Any]] = {}
     for setting in settings:
         target, equals, value = setting.partition("=")
-        method, dot, parameter = target.partition(".")
+        method, dot, parameter = target.rpartition(".")
         if not (equals and dot and parameter):
             raise RankaeError(f"the setting {setting!r} is not of the form METHOD.PARAMETER=VALUE")
         if method not in chosen:
@@ -224,8 +226,7 @@ def contenders(methods: Iterable[str], settings: Iterable[str] = (), untuned: It
         given.setdefault(method, {})[parameter] = literal(value)
     as_is = set(untuned)
     for name in [*chosen, *as_is]:
-        if name not in registry.METHODS:
-            raise RankaeError(f"there is no method {name!r}; choose from {', '.join(registry.names())}")
+        registry.method_of(name)  # a wrong name is told now
     for name, parameters in given.items():
         with suppress(MissingExtra):  # its cells will tell
             registry.create(name, **parameters)

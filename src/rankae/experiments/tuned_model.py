@@ -63,7 +63,7 @@ def tune_and_refit(
     if gain is not None and not gain.is_real:
         found = replace(found, parameters={}, value=found.value - gain.gain)
     # A preset holds parameters and nothing else, so that `rankae train --preset` takes it as it is.
-    preset = registry.METHODS[method].parameters | found.parameters
+    preset = registry.method_of(method).parameters | found.parameters
     about = {"method": method, "data": train.name, "over_defaults": None if gain is None else gain.to_json()}
     write_files(
         out,

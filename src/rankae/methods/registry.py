@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from rankae.base.parameters import check_parameters
 from rankae.errors import MissingExtra, ModelFileError, RankaeError
+from rankae.methods.own import is_own, own_class
 
 if TYPE_CHECKING:
     from rankae.base.ranker import LabelRanker
     from rankae.base.search_space import Space
 
-__all__ = ["METHODS", "Method", "class_of", "create", "load", "names", "search_space", "seeded"]
+__all__ = ["METHODS", "Method", "class_of", "create", "load", "method_of", "names", "search_space", "seeded"]
 
 
 @dataclass(frozen=True)
@@ -104,11 +105,22 @@ def names() -> list[str]:
     return list(METHODS)
 
 
+def method_of(name: str) -> Method:
+    """What is known of a method: of those above, or of one's own, called `my_module:MyMethod`."""
+    if name in METHODS:
+        return METHODS[name]
+    if is_own(name):
+        return Method(name, "a method of one's own", own_class(name).reads)
+    raise RankaeError(
+        f"there is no method {name!r}; choose one of {', '.join(METHODS)}, or give your own as my_module:MyMethod"
+    )
+
+
 def class_of(name: str) -> type[LabelRanker]:
     """The class that implements a method."""
+    method = method_of(name)
     if name not in METHODS:
-        raise RankaeError(f"there is no method {name!r}; choose one of {', '.join(METHODS)}")
-    method = METHODS[name]
+        return own_class(name)
     module, _, attribute = method.where.partition(":")
     try:
         return getattr(import_module(module), attribute)
@@ -121,14 +133,14 @@ def class_of(name: str) -> type[LabelRanker]:
 def search_space(name: str) -> Space:
     """What a search for good parameters of a method tries: what its class says, for the preset that the name stands
     for, without what the name has set."""
-    own = class_of(name).search_space_for(METHODS[name].parameters)
-    return {parameter: values for parameter, values in own.items() if parameter not in METHODS[name].parameters}
+    own = class_of(name).search_space_for(method_of(name).parameters)
+    return {parameter: values for parameter, values in own.items() if parameter not in method_of(name).parameters}
 
 
 def create(name: str, **parameters: Any) -> LabelRanker:
     """A new, unfitted model of the method `name`; `parameters` go over those that the name stands for."""
     ranker = class_of(name)
-    settings = METHODS[name].parameters | parameters
+    settings = method_of(name).parameters | parameters
     check_parameters(name, ranker, settings)
     model = ranker(**settings)
     model.check_parameters(name)

@@ -4,14 +4,23 @@
         ...
         progress.advance(256, loss=0.31)
 
-All bars of a process share one display, so that a bar may run inside another.
+All bars of a process share one display, so that a bar may run inside another. Work of several stages says which one it
+is in, and what comes next:
+
+    with stages("the code", "the network", "the stacker"):
+        stage("the code")       # bars now begin with "1 of 3, then the network: "
+        ...
+
+Stages and whatever else training has to say go to the logger `rankae` too.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -20,7 +29,50 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 2.0
 
+REPAINT_SECONDS = 0.5  # of a notebook's line
+
 Item = TypeVar("Item")
+
+log = logging.getLogger("rankae")
+log.addHandler(logging.NullHandler())  # silent unless a program asks for it
+
+_quiet = False
+_stages: list[tuple[tuple[str, ...], str]] = []  # those that are under way, the innermost last, and the current one
+
+
+def be_quiet(quiet: bool = True) -> None:
+    """Show no bars from now on, or show them again."""
+    global _quiet
+    _quiet = quiet
+
+
+@contextmanager
+def stages(*names: str) -> Iterator[None]:
+    """Work that will go through stages of these names, in this order; one that is not needed may be left out."""
+    _stages.append((names, ""))
+    try:
+        yield
+    finally:
+        _stages.pop()
+
+
+def stage(name: str) -> None:
+    """The next stage of the innermost work begins."""
+    names, _ = _stages[-1]
+    _stages[-1] = names, name
+    number, following = names.index(name) + 1, names[names.index(name) + 1 :]
+    then = f"; then {following[0]}" if following else ""
+    log.info("%d of %d: %s%s", number, len(names), name, then)
+
+
+def _where() -> str:
+    """ "2 of 5, then the rankers: ", or nothing where there are no stages."""
+    names, now = _stages[-1] if _stages else ((), "")
+    if not now:
+        return ""
+    number = names.index(now) + 1
+    then = f", then {names[number]}" if number < len(names) else ""
+    return f"{number} of {len(names)}{then}: "
 
 
 def track(iterable: Iterable[Item], description: str, total: float | None = None) -> Iterator[Item]:
@@ -48,29 +100,59 @@ class Bar:
         self.shown: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
-        self._on_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._display = None if _quiet else _display_here()
         self._started = time.monotonic()
-        self._task: TaskID | None = None
+        self._task: Any = None
         return self
 
     def advance(self, n: float = 1, **shown: Any) -> None:
         """Count `n` more units, and show `shown` (for example loss=0.31) beside the bar from now on."""
         self.done += n
         self.shown |= shown
-        if not self._on_terminal:
+        if self._display is None:
             return
         seconds = time.monotonic() - self._started
         if self._task is None:
             if seconds < PATIENCE_SECONDS:
                 return
-            self._task = _display.add(self.description, self.total)
-        _display.update(self._task, self.done, _beside(self.shown, self.done / seconds))
+            self._task = self._display.add(_where() + self.description, self.total)
+        self._display.update(self._task, self.done, _beside(self.shown, self.done / seconds))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._task is not None:
-            _display.remove(self._task)
+        if self._task is not None and self._display is not None:
+            self._display.remove(self._task)
+
+
+class _Notebook:
+    """One line in the output of a cell, written over now and then."""
+
+    def __init__(self) -> None:
+        self._bars: dict[int, tuple[str, float | None]] = {}
+        self._painted, self._width = 0.0, 0
+
+    def add(self, description: str, total: float | None) -> int:
+        number = max(self._bars, default=0) + 1
+        self._bars[number] = description, total
+        return number
+
+    def update(self, task: int, done: float, beside: str) -> None:
+        if time.monotonic() - self._painted < REPAINT_SECONDS:
+            return
+        description, total = self._bars[task]
+        share = f"{done / total:.0%}" if total else f"{done:,.0f}"
+        self._paint(f"{description} {share}  {beside}")
+
+    def remove(self, task: int) -> None:
+        del self._bars[task]
+        if not self._bars:
+            self._paint("")
+
+    def _paint(self, line: str) -> None:
+        self._painted = time.monotonic()
+        print(f"\r{line:<{self._width}}", end="" if line else "\r", file=sys.stderr, flush=True)
+        self._width = len(line)
 
 
 class _Display:
@@ -98,7 +180,15 @@ class _Display:
             self._progress = None
 
 
-_display = _Display()
+_display, _notebook = _Display(), _Notebook()
+
+
+def _display_here() -> _Display | _Notebook | None:
+    """What can show bars: a terminal, a notebook, or nothing."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        return _display
+    kernel = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return _notebook if kernel is not None and type(kernel).__name__ == "ZMQInteractiveShell" else None
 
 
 def _new_progress() -> Progress:

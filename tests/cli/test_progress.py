@@ -92,3 +92,54 @@ def test_import_is_cheap():
         "import sys, rankae, rankae.progress; print(sorted({'rich', 'numpy', 'torch', 'sklearn'} & set(sys.modules)))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_a_bar_says_which_stage_this_is_and_what_comes_next(caplog):
+    def work() -> None:
+        with progress.stages("the code", "the network", "the stacker"):
+            for name, doing in (("the network", "training"), ("the stacker", "joining")):
+                progress.stage(name)
+                list(progress.track([1, 2, 3], doing))
+
+    with caplog.at_level("INFO", logger="rankae"):
+        shown = shown_by(work)
+    assert "2 of 3, then the stacker: training" in shown
+    assert "3 of 3: joining" in shown
+    assert [record.getMessage() for record in caplog.records] == [
+        "2 of 3: the network; then the stacker",
+        "3 of 3: the stacker",
+    ]
+
+
+def test_quiet_is_quiet_on_a_terminal_too():
+    progress.be_quiet()
+    try:
+        assert shown_by(lambda: list(progress.track([1, 2], "numbers"))) == ""
+    finally:
+        progress.be_quiet(False)
+    assert "numbers" in shown_by(lambda: list(progress.track([1, 2], "numbers")))
+
+
+def test_a_notebook_gets_one_line(monkeypatch, capsys):
+    shell = type("ZMQInteractiveShell", (), {})()
+    monkeypatch.setitem(sys.modules, "IPython", type("IPython", (), {"get_ipython": staticmethod(lambda: shell)}))
+    monkeypatch.setattr(progress, "REPAINT_SECONDS", 0)
+    list(progress.track([1, 2, 3, 4], "numbers"))
+    shown = capsys.readouterr().err
+    assert "\rnumbers 50%" in shown
+    assert "\n" not in shown
+
+
+def test_training_tells_the_logger_what_the_command_prints(rankae, data, tmp_path, caplog):
+    from rankae import RankAE, load_dataset
+
+    with caplog.at_level("INFO", logger="rankae"):
+        RankAE("fast", random_state=0).fit_dataset(load_dataset(data))
+    told = [record.getMessage() for record in caplog.records]
+    assert any(line.startswith("1 of 1: the code") for line in told)
+    printed = rankae("train", data, "--model", tmp_path / "m", "--preset", "fast").out
+    choices = [line for line in told if line.startswith(("ngrams: ", "code_size: ", "components: "))]
+    assert len(choices) == 3
+    assert all(f"{line}\n" in printed for line in choices)
+    quiet = rankae("train", data, "--model", tmp_path / "m", "--preset", "fast", "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")

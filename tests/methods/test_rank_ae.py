@@ -193,6 +193,8 @@ def test_an_interrupted_recipe_goes_on_from_its_finished_parts(tmp_path, monkeyp
     np.testing.assert_allclose(resumed.decision_function(TEXTS[:9]), whole.decision_function(TEXTS[:9]), atol=1e-5)
     assert resumed.evidence_ == whole.evidence_
     assert resumed.choices_ == whole.choices_
+    epochs = [(figures["member"], figures["epoch"], figures["loss"]) for figures in whole.history_]
+    assert epochs == [(f["member"], f["epoch"], f["loss"]) for f in resumed.history_] != []
     with pytest.raises(RankaeError, match="other data or settings"):
         RankAE(**settings, resume=True).fit(TEXTS[:-1], TAGS[:-1])
 

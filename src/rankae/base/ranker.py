@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rankae.base.choices import told
 from rankae.base.evaluation import evaluated
 from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.base.inputs import Targets, is_text, label_matrix, name_array
@@ -29,6 +30,7 @@ from rankae.data.vectors import with_vectors
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.model_file import ModelFile, read_model, write_model
 from rankae.numerics.shortlist import Shortlist
+from rankae.progress import log
 
 Rows: TypeAlias = sp.csr_matrix | list[str]
 
@@ -358,7 +360,14 @@ class LabelRanker(Probabilities):
         self._set_threshold(rows, labels)
         self._calibrate_on(self._held_out)
         del self._held_out
+        self._log_training()
         return self
+
+    def _log_training(self) -> None:
+        """What `rankae train` prints, for programs that listen to the logger `rankae`."""
+        for name, made in getattr(self, "choices_", {}).items():
+            log.info("%s: %s", name, told(made))
+        log.info("%s: %d rows, %d labels", self.method, self.training_rows_, len(self.classes_))
 
     def _set_threshold(self, rows: Rows, labels: sp.csr_matrix) -> None:
         """Set the threshold that gives training rows as many labels on average as they have."""

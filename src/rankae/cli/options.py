@@ -19,6 +19,8 @@ Threads = Annotated[
 Places = Annotated[str, typer.Option("--k", "-k", help="The places at which to measure.")]
 _MOST_PLACES = 1000
 
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but mistakes and warnings; no progress.")]
+
 FormatName = Annotated[str | None, typer.Option("--format", help="The input's format, if its name does not tell.")]
 TextColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the text is; title,body joins two.")]
 LabelColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the labels are.")]
@@ -43,6 +45,13 @@ def places(text: str) -> tuple[int, ...]:
             f"--k takes numbers from 1 to {_MOST_PLACES:,} with commas between, such as 1,3,5, but was given {text!r}"
         )
     return tuple(found)
+
+
+def be_quiet(quiet: bool) -> None:
+    """No bars, if the user wants none."""
+    from rankae import progress
+
+    progress.be_quiet(quiet)
 
 
 def use_threads(threads: int | None) -> None:

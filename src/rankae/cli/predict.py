@@ -18,8 +18,10 @@ from rankae.cli.options import (
     FormatName,
     IdColumn,
     Model,
+    Quiet,
     TextColumn,
     Threads,
+    be_quiet,
     given,
     use_threads,
 )
@@ -66,6 +68,7 @@ def predict(
     batch: Annotated[int, typer.Option(min=1, help="Rows to read at a time; those of a pipe as they come.")] = 1024,
     cluster: Cluster = None,
     threads: Threads = None,
+    quiet: Quiet = False,
     format: FormatName = None,
     text_column: TextColumn = None,
     delimiter: Delimiter = None,
@@ -79,6 +82,7 @@ def predict(
     """
     kind = _kind(out, csv)
     use_threads(threads)
+    be_quiet(quiet)
     from rankae.cli.on_cluster import cluster_workers
     from rankae.data import iter_batches
     from rankae.methods import load

@@ -21,8 +21,10 @@ from rankae.cli.options import (
     Json,
     LabelColumn,
     LabelSeparator,
+    Quiet,
     TextColumn,
     Threads,
+    be_quiet,
     given,
     use_threads,
 )
@@ -84,6 +86,7 @@ def train(
     report: Annotated[Path | None, typer.Option(help="Write a page about the training to this HTML file.")] = None,
     cluster: Cluster = None,
     threads: Threads = None,
+    quiet: Quiet = False,
     json: Json = False,
     format: FormatName = None,
     text_column: TextColumn = None,
@@ -98,6 +101,7 @@ def train(
     Ctrl-C keeps the last checkpoint, in DIR.checkpoint, from which --resume goes on.
     """
     use_threads(threads)
+    be_quiet(quiet)
     from rankae.cli.fitting import fit_and_save, model_of_other_data, new_ranker
     from rankae.cli.on_cluster import cluster_workers, sharing_with
     from rankae.cli.plan import keep_within, parse_size, plan_of, show_plan
@@ -159,7 +163,7 @@ def train(
         write_report(report, ranker, facts)
     if json:
         typer.echo(json_module.dumps({"model": str(model)} | facts))
-    else:
+    elif not quiet:
         _tell(model, facts)
 
 

@@ -17,7 +17,9 @@ from rankae.cli.options import (
     LabelColumn,
     LabelSeparator,
     Places,
+    Quiet,
     TextColumn,
+    be_quiet,
     given,
     places,
 )
@@ -32,6 +34,7 @@ def tune(
     seed: Annotated[int, typer.Option(help="Seed of the search and of the models.")] = 0,
     k: Places = "1,3,5",
     cluster: Cluster = None,
+    quiet: Quiet = False,
     json: Json = False,
     format: FormatName = None,
     text_column: TextColumn = None,
@@ -49,6 +52,8 @@ def tune(
     import json as json_module
 
     from rankae.experiments.tuned_model import tune_and_refit
+
+    be_quiet(quiet)
 
     def tell(number: int, best: float | None) -> None:
         shown = "none yet" if best is None else f"{best:.2f}"
@@ -70,11 +75,13 @@ def tune(
             minutes=minutes,
             seed=seed,
             k=places(k),
-            tell=None if json else tell,
+            tell=None if json or quiet else tell,
             reading=reading,
             remote=remote,
             jobs=workers,
         )
+    if quiet and not json:
+        return
     files = {name: str(out / name) for name in ("preset.json", "tuning.html", "model")}
     if json:
         shown = {"parameters": found.parameters, "validation": found.value, "trials": found.trials}

@@ -118,9 +118,10 @@ def _files_by_split(folder: Path) -> dict[str, Path]:
                 raise DataError(f"{folder}: both {found[split].name} and {path.name} could be the {split} split")
             found[split] = path
     for path in files:
-        if (split := _part_of(path)) in found:
+        part = _part_of(path)
+        if part is not None and part in found:
             raise DataError(
-                f"{folder}: {path.name} looks like a part of the {split} split, but only {found[split].name} would be "
+                f"{folder}: {path.name} looks like a part of the {part} split, but only {found[part].name} would be "
                 "read; join the two into one file, or move one away"
             )
     return found

@@ -19,6 +19,7 @@ from rankae.components.network import NetworkComponent
 from rankae.components.rankers import Rankers
 from rankae.components.stack import ScoredShortlist, Stack
 from rankae.metrics import precisions
+from rankae.progress import stage, stages
 from rankae.recipe import rules
 from rankae.recipe.evidence import StackerRows, held_out_predictions, rows_of_single_labels, train_stacker
 from rankae.recipe.held_out import HeldOutFolds
@@ -26,6 +27,8 @@ from rankae.recipe.networks import whole_network
 from rankae.recipe.task import Task
 from rankae.recipe.trusted import Trusted, TrustedRows
 from rankae.recipe.votes import Votes
+
+CODE, NETWORK, RANKERS, STACKER = "the code", "the network", "the rankers", "the stacker"
 
 
 class ValidationRows(Protocol):
@@ -56,7 +59,18 @@ class ValidationRows(Protocol):
 
 def fit_stack(task: Task, trusted: Trusted | None = None) -> Stack:
     """Train the components that the settings name, and the stacker that joins them."""
+    with stages(*_stage_names(task, few=trusted is None and task.rows.shape[0] < rules.FEWEST_ROWS)):
+        return _fit_stages(task, trusted)
+
+
+def _stage_names(task: Task, few: bool) -> list[str]:
+    wanted = {NETWORK: task.settings.network, RANKERS: task.settings.rankers, STACKER: True}
+    return [CODE, *(name for name, is_wanted in wanted.items() if is_wanted and not few)]
+
+
+def _fit_stages(task: Task, trusted: Trusted | None) -> Stack:
     settings, training = task.settings, task.training
+    stage(CODE)
     votes = Votes.of(task) if settings.neighbours else None
     only_code = not (settings.neighbours or settings.rankers or settings.network)
     few = trusted is None and task.rows.shape[0] < rules.FEWEST_ROWS
@@ -74,9 +88,12 @@ def fit_stack(task: Task, trusted: Trusted | None = None) -> Stack:
         return stack
     stack.neighbours = None if votes is None else votes.neighbours
     if settings.network:
+        stage(NETWORK)
         stack.network = validation.fit_network()
     if settings.rankers:
+        stage(RANKERS)
         stack.rankers = validation.fit_rankers(stack, loo_codes)
+    stage(STACKER)
     _fit_stacker(task, stack, validation, with_single_labels=trusted is None)
     if stack.network is not None:
         stack.network = whole_network(task, stack.network)

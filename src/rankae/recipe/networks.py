@@ -17,11 +17,18 @@ from rankae.recipe.task import Task
 def train_network(task: Task, step: str, members: int, seed: int) -> NetworkComponent:
     """A network of so many members; `step` is the name under which it is kept."""
 
+    history = task.training.history
+    before = len(history)
+
     def fit() -> State:
         how = _network_settings(task.settings, task.rows), members, seed, task.training.note, task.embeddings
-        return NetworkComponent.train(task.rows, task.labels, *how).state()
+        made, arrays = NetworkComponent.train(task.rows, task.labels, *how).state()
+        return made | {"figures": history[before:]}, arrays
 
     made, arrays = task.steps.take(step, fit)
+    figures = made.pop("figures", [])
+    if len(history) == before:  # an earlier run took this step: its figures are told again
+        history += figures
     return NetworkComponent.from_state(made, arrays, task.settings.device)
 
 

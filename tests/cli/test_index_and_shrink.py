@@ -53,7 +53,7 @@ def test_a_smaller_model_is_written_and_measured(rankae, rank_ae, data, tmp_path
 
 def test_mistakes(rankae, rank_ae, model, tmp_path):
     for arguments, told in [
-        (["shrink", rank_ae, tmp_path / "small", "--tables", "int4"], "float16, int8"),
+        (["shrink", rank_ae, tmp_path / "small", "--tables", "int3"], "float16, int8"),
         (["shrink", model, tmp_path / "small"], "method knn"),
         (["index", model], "method knn"),
         (["index", rank_ae, "--recall", "2"], "between 0 and 1"),

@@ -75,9 +75,9 @@ def test_a_damaged_state_is_refused(rankers, rows):
     settings, arrays = RankerWeights.of(rankers).shrunk("int8").state()
     RankerWeights.from_state(settings, arrays)
     for name, value in [
-        ("words", arrays["words"] + 5000),
+        ("words.low", arrays["words.low"] + 5000),
         ("bits", arrays["bits"] ^ 1),
-        ("before", arrays["before"] + 9),
+        ("sizes", arrays["sizes"] + 9),
     ]:
-        with pytest.raises(ModelFileError, match="rankers"):
+        with pytest.raises(ModelFileError, match="contradict"):
             RankerWeights.from_state(settings, arrays | {name: value})

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numba import njit
 
-from rankae.errors import RankaeError
+from rankae.errors import ModelFileError, RankaeError
 from rankae.numerics.inner_products import inner_products
 from rankae.numerics.small_numbers import number
 from rankae.numerics.sparse_product import sparse_product
@@ -75,4 +75,28 @@ def test_ragged_rows_have_a_scale_each():
 
 def test_an_unknown_precision_is_told():
     with pytest.raises(RankaeError, match="float16"):
-        Table.at("int4", np.ones((2, 2)))
+        Table.at("int3", np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("width", [1, 6, 7])
+def test_int4_goes_into_half_a_byte_and_comes_back(width):
+    values = np.random.default_rng(0).standard_normal((30, width)).astype(np.float32)
+    table = Table.at("int4", values)
+    arrays = packed({"table": table})
+    assert arrays["table"].shape == (30, -(-width // 2))
+    again = unpacked(arrays)["table"]
+    np.testing.assert_array_equal(np.asarray(again), np.asarray(table))
+    assert again.nibbles
+    np.testing.assert_allclose(np.asarray(table), values, atol=np.abs(values).max() / 13)
+
+
+def test_rows_of_zeros_are_not_stored():
+    values = np.zeros((40, 5), np.float32)
+    values[[3, 17]] = [[1, 2, 3, 4, 5], [-1, 0, 0, 0, 2]]
+    for precision in ("float16", "int8", "int4"):
+        table = Table.at(precision, values)
+        arrays = packed({"table": table})
+        assert len(arrays["table"]) == 2
+        np.testing.assert_array_equal(np.asarray(unpacked(arrays)["table"]), np.asarray(table))
+        with pytest.raises(ModelFileError, match="contradicts itself"):
+            unpacked(arrays | {"table.kept": np.array([17, 3], np.int32)})

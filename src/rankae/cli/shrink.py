@@ -16,7 +16,7 @@ _PLACES = (1, 3, 5)
 def shrink(
     model: Model,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder of the smaller model.")],
-    tables: Annotated[str, typer.Option(help="float16 halves a model, int8 quarters it.")] = "float16",
+    tables: Annotated[str, typer.Option(help="float16, int8 or int4: what is larger becomes so.")] = "float16",
     check: Annotated[
         str | None, typer.Option(metavar="DATA", help="Measure what it costs on test rows of this data.")
     ] = None,

@@ -13,7 +13,8 @@ from numba import njit
 
 from rankae.components.predictions import SparsePredictions
 from rankae.errors import ModelFileError
-from rankae.model_file import pack_csr, unpack_csr
+from rankae.model_file import unpack_csr
+from rankae.numerics.ascending import pack_ascending, unpack_ascending
 from rankae.numerics.row_search import RowSearch
 from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.table import RaggedTable
@@ -115,17 +116,31 @@ class Neighbours:
         return Neighbours.of(together, labels, self.count, self.search.most_rows)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        weights = self.search.weights
-        arrays = {"starts": weights.starts, "rows": self.search.rows, "weights": weights.values}
+        weights, labels = self.search.weights, self.labels
+        arrays = {"weights": weights.values} | pack_ascending(
+            "rows", weights.starts, self.search.rows, self.search.size
+        )
         if len(weights.scales):
             arrays["scales"] = weights.scales
-        return {"count": self.count, "most_rows": self.search.most_rows}, arrays | pack_csr("labels", self.labels)
+        arrays |= pack_ascending("labels", labels.indptr, labels.indices, labels.shape[1])
+        return {"count": self.count, "most_rows": self.search.most_rows, "size": self.search.size}, arrays
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        labels = unpack_csr(arrays, "labels")
-        weights = RaggedTable(arrays["starts"], arrays["weights"], arrays.get("scales"))
-        search = RowSearch(labels.shape[0], settings["most_rows"], arrays["rows"], weights)
+        if "size" in settings:
+            starts, columns = unpack_ascending("labels", arrays)
+            shape = settings["size"], int(arrays["labels.limit"])
+            if len(starts) != shape[0] + 1:
+                raise ModelFileError("the model's neighbours contradict themselves; train it again")
+            ones = np.ones(len(columns), dtype=np.float32)
+            labels = sp.csr_matrix((ones, columns.astype(np.int32, copy=False), starts), shape=shape)
+            post_starts, rows = unpack_ascending("rows", arrays)
+            weights = RaggedTable(post_starts, arrays["weights"], arrays.get("scales"))
+            rows = rows.astype(np.int32) if rows.dtype == np.uint32 else rows
+        else:  # as models up to 0.1 have them
+            labels = unpack_csr(arrays, "labels")
+            weights, rows = RaggedTable(arrays["starts"], arrays["weights"], arrays.get("scales")), arrays["rows"]
+        search = RowSearch(labels.shape[0], settings["most_rows"], rows, weights)
         if not search.holds_together():
             raise ModelFileError("the model's neighbours contradict themselves; train it again")
         return cls(search, labels, settings["count"])

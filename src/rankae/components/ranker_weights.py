@@ -11,7 +11,7 @@ the rows that name it, and finding a word in it then costs one look.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ from numba.extending import intrinsic
 
 from rankae.components.rankers import Rankers
 from rankae.errors import ModelFileError
+from rankae.numerics.ascending import pack_ascending, smallest, unpack_ascending
 from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.small_numbers import number
 from rankae.numerics.table import RaggedTable
@@ -257,16 +258,34 @@ class RankerWeights:
         return self.rankers().updated(rows, labels, shortlist, seed=seed)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
-        weights, vocabulary = arrays.pop("weights"), arrays.pop("vocabulary")
-        arrays |= {"starts": weights.starts, "weights": weights.values, "scales": weights.scales}
-        return {"vocabulary": vocabulary}, arrays
+        """What cannot be told from the rest: the words of short vectors, the bits of long ones."""
+        w, lengths = self.weights, np.diff(self.weights.starts)
+        short = self._place < 0
+        kept = np.where(short, lengths, 0)
+        words = self.words[np.repeat(short, lengths)] if len(self.words) == lengths.sum() else self.words
+        arrays = {"sizes": smallest(lengths), "weights": w.values, "scales": w.scales, "biases": self.biases}
+        arrays |= {"long": self.long, "bits": self.bits}
+        starts = np.concatenate([[0], np.cumsum(kept)])
+        return {"vocabulary": self.vocabulary}, arrays | pack_ascending("words", starts, words, self.vocabulary)
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        arrays = dict(arrays)
-        weights = RaggedTable(arrays.pop("starts"), arrays.pop("weights"), arrays.pop("scales"))
-        component = cls(vocabulary=settings["vocabulary"], weights=weights, **arrays)
+        arrays, vocabulary = dict(arrays), settings["vocabulary"]
+        if "sizes" in arrays:
+            sizes, long, bits = arrays["sizes"].astype(np.int64), arrays["long"], arrays["bits"]
+            starts = np.concatenate([[0], np.cumsum(sizes)])
+            weights = RaggedTable(starts, arrays["weights"], arrays["scales"])
+            word_starts, words = unpack_ascending("words", arrays)
+            if bits.ndim != 2 or len(word_starts) != len(starts):
+                raise ModelFileError("the model's rankers contradict themselves; shrink or train it again")
+            before = np.zeros(bits.shape, dtype=np.int32)
+            np.cumsum(np.bitwise_count(bits[:, :-1]), axis=1, out=before[:, 1:])
+            if words.dtype == np.uint32:
+                words = words.astype(np.int32)
+            component = cls(vocabulary, weights, arrays["biases"], words, word_starts[:-1], long, bits, before)
+        else:  # as models up to 0.1 have them
+            weights = RaggedTable(arrays.pop("starts"), arrays.pop("weights"), arrays.pop("scales"))
+            component = cls(vocabulary=vocabulary, weights=weights, **arrays)
         if not component._holds_together():
             raise ModelFileError("the model's rankers contradict themselves; shrink or train it again")
         return component

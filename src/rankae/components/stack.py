@@ -170,7 +170,7 @@ class Stack:
     def shrunk(self, precision: str) -> Stack:
         """The same model with tables of float16 or int8."""
         word_table, label_table = (
-            cast(np.ndarray, Table.at(precision, table)) for table in (self.code.word_table, self.code.label_table)
+            cast(np.ndarray, Table.at_most(precision, table)) for table in (self.code.word_table, self.code.label_table)
         )
         code = ClosedForm(word_table, label_table, self.code.bias, self.code.residual, self.code.common)
         return replace(

@@ -24,6 +24,7 @@ from rankae.recipe import rules
 from rankae.recipe.evidence import StackerRows, held_out_predictions, rows_of_single_labels, train_stacker
 from rankae.recipe.held_out import HeldOutFolds
 from rankae.recipe.networks import whole_network
+from rankae.recipe.storage import stored_small
 from rankae.recipe.task import Task
 from rankae.recipe.trusted import Trusted, TrustedRows
 from rankae.recipe.votes import Votes
@@ -33,6 +34,9 @@ CODE, NETWORK, RANKERS, STACKER = "the code", "the network", "the rankers", "the
 
 class ValidationRows(Protocol):
     """Rows that components have not seen, and components that have not seen them."""
+
+    @property
+    def rows(self) -> sp.csr_matrix: ...
 
     @property
     def labels(self) -> sp.csr_matrix:
@@ -94,13 +98,15 @@ def _fit_stages(task: Task, trusted: Trusted | None) -> Stack:
         stage(RANKERS)
         stack.rankers = validation.fit_rankers(stack, loo_codes)
     stage(STACKER)
-    _fit_stacker(task, stack, validation, with_single_labels=trusted is None)
+    candidates = _fit_stacker(task, stack, validation, with_single_labels=trusted is None)
     if stack.network is not None:
         stack.network = whole_network(task, stack.network)
+    stack, storage = stored_small(stack, validation.rows, validation.labels, candidates)
+    training.choices |= storage
     return stack
 
 
-def _fit_stacker(task: Task, stack: Stack, validation: ValidationRows, with_single_labels: bool) -> None:
+def _fit_stacker(task: Task, stack: Stack, validation: ValidationRows, with_single_labels: bool) -> ScoredShortlist:
     settings, training = task.settings, task.training
     candidates = validation.score(stack)
     training.choices["components"] = choice(
@@ -119,3 +125,4 @@ def _fit_stacker(task: Task, stack: Stack, validation: ValidationRows, with_sing
         alone = candidates.shortlist.best(scores, 5)[0]
         training.evidence[f"{name} alone"] = precisions(alone, validation.labels)
     training.timed("stacker", began)
+    return candidates

@@ -48,6 +48,10 @@ class HeldOutFolds:
         self._ranker_scores: sp.csr_matrix | None = None
 
     @cached_property
+    def rows(self) -> sp.csr_matrix:
+        return self.task.rows[np.concatenate(self.folds)]
+
+    @cached_property
     def labels(self) -> sp.csr_matrix:
         return self.task.labels[np.concatenate(self.folds)]
 

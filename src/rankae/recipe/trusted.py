@@ -143,7 +143,7 @@ class TrustedRows:
         self.task, self.votes, self.trusted = task, votes, trusted
         self.folds = trusted_folds(len(trusted))
         places = np.concatenate(self.folds)
-        self.labels = trusted.labels[places]
+        self.rows, self.labels = trusted.rows[places], trusted.labels[places]
         self.teaches = np.ones(len(places), dtype=bool)
 
     def label_counts(self) -> np.ndarray:

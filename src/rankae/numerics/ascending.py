@@ -1,0 +1,51 @@
+"""Lists of ascending numbers in two bytes each, whatever their range: the low half of a number, and how many of a list
+lie in each block of 65,536. In memory they are int32, or uint16 where that is enough."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankae.errors import ModelFileError
+
+_BLOCK = 1 << 16
+
+
+def smallest(values: np.ndarray) -> np.ndarray:
+    """Numbers of at least 0 in the smallest type that holds them."""
+    most = int(values.max(initial=0))
+    return values.astype(
+        np.uint8 if most < 2**8 else np.uint16 if most < 2**16 else np.uint32 if most < 2**32 else np.int64
+    )
+
+
+def pack_ascending(name: str, starts: np.ndarray, values: np.ndarray, limit: int) -> dict[str, np.ndarray]:
+    """List i is values[starts[i]:starts[i + 1]], numbers from 0 up to `limit`."""
+    arrays = {f"{name}.sizes": smallest(np.diff(starts)), f"{name}.limit": np.array(limit, dtype=np.int64)}
+    if limit <= _BLOCK:
+        return arrays | {f"{name}.low": values.astype(np.uint16)}
+    blocks = -(-limit // _BLOCK)
+    lists = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), np.diff(starts))
+    counts = smallest(np.bincount(lists * blocks + (values >> 16), minlength=(len(starts) - 1) * blocks))
+    if counts.nbytes > 2 * len(values):
+        return arrays | {f"{name}.whole": values.astype(np.int32)}
+    return arrays | {f"{name}.low": (values & (_BLOCK - 1)).astype(np.uint16), f"{name}.blocks": counts}
+
+
+def unpack_ascending(name: str, arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Starts and values; whoever wrote the file, every value is below the limit."""
+    try:
+        sizes, limit = arrays[f"{name}.sizes"].astype(np.int64), int(arrays[f"{name}.limit"])
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        if f"{name}.whole" in arrays:
+            values = arrays[f"{name}.whole"]
+        elif limit <= _BLOCK:
+            values = arrays[f"{name}.low"]
+        else:
+            values, counts = arrays[f"{name}.low"].astype(np.int32), arrays[f"{name}.blocks"].astype(np.int64)
+            blocks = -(-limit // _BLOCK)
+            values += np.repeat(np.tile(np.arange(blocks, dtype=np.int32) << 16, len(sizes)), counts)
+        if len(values) != starts[-1] or (len(values) and not 0 <= int(values.min()) <= int(values.max()) < limit):
+            raise ValueError
+    except (KeyError, ValueError, MemoryError, OverflowError) as error:
+        raise ModelFileError(f"the model's list {name} contradicts itself; train it again") from error
+    return starts, values

@@ -125,3 +125,36 @@ def test_unknown_and_unpublished_names():
         fetch("nothing")
     with pytest.raises(DataError, match="never published"):
         fetch("imdb")
+
+
+def test_an_archive_of_documents_becomes_lines_of_its_splits(serve, tmp_path, monkeypatch):
+    """As EURLEX57K is published: a JSON file a document, in the folders train, dev and test."""
+    document = {"celex_id": "3x", "title": "A title", "header": "Head", "recitals": " ", "main_body": ["a", "b"]}
+    members = {
+        "dataset/train/2.json": json.dumps(document | {"concepts": ["7", "9"]}),
+        "dataset/train/1.json": json.dumps(document | {"concepts": [], "celex_id": "1x"}),
+        "dataset/test/3.json": json.dumps(document | {"concepts": ["9"]}),
+        "__MACOSX/dataset/train/._1.json": "{",
+        "../../train/out.txt": "no",
+    }
+    asked = serve(archive(**members))
+    monkeypatch.setitem(KNOWN, "small", replace(KNOWN["small"], documents=True))
+    fetched = fetch("small", tmp_path)
+    assert asked == [None]
+    train = load_dataset(fetched.folder)
+    assert train.texts == ["A title\nHead\na\nb"] * 2
+    assert (train.ids, train.label_names) == (["1x", "3x"], ["7", "9"])
+    assert load_dataset(fetched.folder, "test").labels.nnz == 1
+    monkeypatch.setitem(KNOWN, "other", replace(KNOWN["small"], name="other"))
+    serve(archive(**{"d/train/1.json": json.dumps({"title": "no concepts"})}))
+    monkeypatch.setitem(KNOWN, "small", replace(KNOWN["small"], name="worse", documents=True))
+    with pytest.raises(DataError, match="d/train/1.json: this is no document with concepts"):
+        fetch("small", tmp_path)
+    assert not (tmp_path / "worse").exists()
+
+
+@pytest.mark.parametrize("name", [name for name, known in KNOWN.items() if known.url is None])
+def test_what_nobody_offers_for_download_says_how_to_build_it(name):
+    with pytest.raises(DataError, match=f"{name} is not on this machine and cannot be downloaded: .*RANKAE_DATA"):
+        fetch(name)
+    assert KNOWN[name].build

@@ -98,11 +98,23 @@ def _curves(heading: str, history: History) -> str:
 
 def _loss_lines(epochs: History) -> list[Line]:
     """The loss and its parts; where several networks were trained, the loss of each."""
-    members = sorted({figures["member"] for figures in epochs if "member" in figures})
-    if len(members) < 2:
+    runs = _runs(epochs)
+    if len(runs) < 2:
         return _lines(epochs, ("loss", "L_h", "L_ae", "direct"))
-    own = {m: [figures for figures in epochs if figures.get("member") == m] for m in members}
-    return [line for i, m in enumerate(members) for line in _lines(own[m], ("loss",), f"network {m}", i)]
+    return [line for i, own in enumerate(runs) for line in _lines(own, ("loss",), f"network {i + 1}", i)]
+
+
+def _runs(epochs: History) -> list[list[Mapping[str, Any]]]:
+    """The epochs of each network: another one begins with another member, or where a member's epochs start anew."""
+    runs: list[list[Mapping[str, Any]]] = []
+    current: dict[Any, list[Mapping[str, Any]]] = {}
+    for figures in epochs:
+        own = current.get(figures.get("member"))
+        if own is None or own[-1]["epoch"] >= figures["epoch"]:
+            own = current[figures.get("member")] = []
+            runs.append(own)
+        own.append(figures)
+    return runs
 
 
 def _lines(epochs: History, names: Sequence[str], called: str | None = None, style: int = 0) -> list[Line]:

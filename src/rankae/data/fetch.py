@@ -15,6 +15,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from rankae.data.document_archive import unpack_documents
 from rankae.data.formats import ENDINGS
 from rankae.data.known import KNOWN, Known, find_known
 from rankae.data.opening import MOST_BYTES, MOST_RATIO, without_compression
@@ -51,7 +52,7 @@ def fetch(name: str, to: str | Path | None = None) -> Fetched:
         archive = target.parent / f"{known.name}.zip.part"
         download(known.url, archive, known)
         sha256, confirmed = _checked(archive, known)
-        unpack(archive, target)
+        (unpack_documents if known.documents else unpack)(archive, target)
     except OSError as error:
         raise DataError(f"{target}: cannot be written ({error.strerror or error})") from None
     with written(target / "SOURCE.json") as stream:

@@ -19,6 +19,8 @@ class Known:
     home : the page that describes it.
     url, checksum : of the archive that `data fetch` downloads; the checksum reads "md5:..." or "sha256:...".
     cardinality, instances_per_label : the last two columns of Table 1.
+    documents : the archive holds a JSON file for each document (see `rankae.data.document_archive`).
+    build : how to build the data, where there is nothing to download.
     note : what a user should know before reporting figures.
     """
 
@@ -35,18 +37,28 @@ class Known:
     cardinality: float | None = None
     instances_per_label: float | None = None
     in_paper: bool = False
+    documents: bool = False
+    build: str = ""
     note: str = ""
 
     def how_to_get(self) -> str:
         """One sentence for a user who asked for data that is not on this machine."""
         if self.url is None:
-            return f"{self.name} is not on this machine and not for download ({self.note or self.home})"
+            build = self.build or "nobody publishes it"
+            note = f" ({self.note})" if self.note else ""
+            return (
+                f"{self.name} is not on this machine and cannot be downloaded: {build}; put train.* and test.* into a "
+                f"folder {self.name} in RANKAE_DATA{note}"
+            )
         return f"{self.name} is not on this machine; run `rankae data fetch {self.name}` or see {self.home}"
 
 
 _EU = "https://archive.org/details/EURLEX57K"
 _DEBIAN = "https://packages.debian.org"
-_SHARED = "comes with the shared data folder; point RANKAE_DATA at it"
+_PACKAGES = (
+    "build it from the Packages and Translation-en indices of a Debian release (deb.debian.org), a JSON line for each "
+    "package with its description as text, splitting by source package, and with "
+)
 
 _SETS = [
     Known(
@@ -102,7 +114,8 @@ _SETS = [
         cardinality=2.4,
         instances_per_label=2_937,
         in_paper=True,
-        note="the paper's crawl was never published; tmdb-plots stands in for it",
+        build="the paper's crawl was never published",
+        note="tmdb-plots stands in for it",
     ),
     Known(
         name="eurlex-4k",
@@ -144,7 +157,15 @@ _SETS = [
         features=1_836,
     ),
     Known(
-        name="eurlex57k", title="EURLEX57K", home=_EU, train=45_000, dev=6_000, test=6_000, labels=4_271, note=_SHARED
+        name="eurlex57k",
+        title="EURLEX57K",
+        home=_EU,
+        url="https://archive.org/download/EURLEX57K/dataset.zip",
+        train=45_000,
+        dev=6_000,
+        test=6_000,
+        labels=4_271,
+        documents=True,
     ),
     Known(
         name="eurlex57k-bow",
@@ -154,7 +175,8 @@ _SETS = [
         test=3_809,
         labels=3_240,
         features=5_000,
-        note=f"a stand-in of EURLex-4K's size, never to be reported as EURLex-4K; {_SHARED}",
+        build="fetch eurlex57k, draw 19,348 documents and count the 5,000 stems of EURLex-4K's vocabulary",
+        note="a stand-in of EURLex-4K's size, never to be reported as EURLex-4K",
     ),
     Known(
         name="mediamill-disc3",
@@ -164,10 +186,27 @@ _SETS = [
         test=12_881,
         labels=101,
         features=120,
-        note=f"features binned to 3 levels, never to be reported as Mediamill; {_SHARED}",
+        build="fetch mediamill and bin its features to 3 levels",
+        note="features binned to 3 levels, never to be reported as Mediamill",
     ),
-    Known(name="debtags", title="Debtags", home=_DEBIAN, train=23_507, test=6_011, labels=598, note=_SHARED),
-    Known(name="debdeps", title="Debdeps", home=_DEBIAN, train=44_258, test=10_476, labels=36_468, note=_SHARED),
+    Known(
+        name="debtags",
+        title="Debtags",
+        home=_DEBIAN,
+        train=23_507,
+        test=6_011,
+        labels=598,
+        build=f"{_PACKAGES}its Tag field as labels",
+    ),
+    Known(
+        name="debdeps",
+        title="Debdeps",
+        home=_DEBIAN,
+        train=44_258,
+        test=10_476,
+        labels=36_468,
+        build=f"{_PACKAGES}the names in its Depends field as labels",
+    ),
     Known(
         name="tmdb-plots",
         title="TMDb plots",
@@ -175,7 +214,8 @@ _SETS = [
         train=11_011,
         test=2_760,
         labels=20,
-        note=f"stands in for the paper's IMDb; {_SHARED}",
+        build="ask TMDb's API (themoviedb.org) for films, with the overview as text and the genres as labels",
+        note="it stands in for the paper's IMDb",
     ),
 ]
 KNOWN: dict[str, Known] = {known.name: known for known in _SETS}

@@ -1,8 +1,9 @@
 """Presets: named settings of RankAE, and files of them.
 
-`paper` is the paper's network with four departures, each one switch: D tied to E, sum pooling, one second moment for
-all words ("flat" Adam), and a linear E and D. `paper-strict` is the paper to the letter: they are off. `default` is our
-recipe, `fast` the recipe at low effort, `network` the single network at its best.
+`paper` is the paper's network with some departures, each one switch: D tied to E (`tied`), sum pooling (`pooling`), one
+second moment for all words (`word_optimizer`), linear E and D (`activation`, `scores`), and, where held-out rows favour
+it, a small ranking loss on F's scores (`direct`). `paper-strict` is the paper to the letter: they are off. `default` is
+our recipe, `fast` the recipe at low effort, `network` the single network at its best.
 A preset file is a JSON object of RankAE parameters; "preset" in it names the preset that it starts from.
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rankae.errors import RankaeError
+from rankae.paper.schedule import LENGTHS
 
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
@@ -22,14 +24,37 @@ PRESETS: dict[str, dict[str, Any]] = {
         "word_deviation": 0.01,
         "given_deviation": 0.03,
         "learning_rate": 3e-3,
+        "word_rate": 3.0,
+        "code_rate": 0.3,
         "balance": 0.2,
-        "batch": 64,
+        "decay": 0.0,
+        "word_decay": 1.0,
     },
-    "paper-strict": {"pooling": "mean", "activation": "relu", "scores": "sigmoid"},
+    "paper-strict": {"pooling": "mean", "activation": "relu", "scores": "sigmoid", "decay": 0.0},
     "network": {},
     "default": {},
     "fast": {"effort": "low", "ridge": 1.0, "network": 0},
 }
+# What the presets that are one network leave to held-out rows, where the user does not set it: the values to try of
+# each setting (see `rankae.paper.choices`).
+OPEN: dict[str, dict[str, tuple[Any, ...]]] = {
+    "paper": {
+        "learning_rate": (3e-3, 1e-2),
+        "balance": (0.2, 0.05, 1.0),
+        "encoder_rate": (1.0, 0.03),
+        "word_decay": (1.0, 0.3, 0.1),
+        "direct": (0.0, 0.01),
+        "epochs": LENGTHS,
+    },
+    "paper-strict": {
+        "learning_rate": (1e-2, 3e-3),
+        "balance": (1.0, 10.0, 0.1),
+        "margin": (1.0, 0.5, 0.2),
+        "word_deviation": (None, 1.0),
+        "epochs": LENGTHS,
+    },
+}
+OPEN_FOR_DENSE_ROWS = {"hidden": (0, 200)}  # a gate of each feature alone sees no two of them together
 NETWORK = "network"  # the preset that is one network and starts in closed form
 JOINT = ("paper", "paper-strict")  # presets that are one network, trained jointly
 _MOST_BYTES = 2**20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -33,12 +33,13 @@ from rankae.data.dataset import Dataset
 from rankae.data.unit_length import unit_rows
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.methods.features import ChosenFeatures
-from rankae.methods.presets import JOINT, NETWORK, PRESETS, preset_settings
+from rankae.methods.presets import JOINT, NETWORK, OPEN, OPEN_FOR_DENSE_ROWS, PRESETS, preset_settings
 from rankae.numerics.label_index import made_up_rows, measured_index
+from rankae.numerics.row_search import is_dense
 from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.threads import limited_to
+from rankae.paper.choices import batch_for, taken, train_as_chosen
 from rankae.paper.joint import train_joint
-from rankae.paper.length import taken, train_as_long_as_it_helps
 from rankae.paper.rank_network import RankNetwork
 from rankae.paper.settings import JointSettings
 from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
@@ -83,12 +84,13 @@ class RankAE(ChosenFeatures):
     word_size : C, the size of a word vector.
     attention : whether there is a channel gate ("No attn" without).
     loss : of the network. "paper": "ranking" or "bce" ("No loss"); "default": "smooth" or "bce".
-    epochs, random_state, threads, device : of training; by default held-out rows choose the epochs.
+    epochs, random_state, threads, device : of training. Without `epochs`, held-out rows choose it, and with it what
+        else the presets of the paper's network leave open (see `rankae.methods.presets.OPEN`).
     effort, ridge, noise_rounds, tuning, tuning_epochs, network, neighbours, most_rows, rankers, ranker_cost,
         code_support, random_negatives, proposed, objective : of the recipe, see `rankae.recipe.RecipeSettings`.
     margin, balance, reduction, hidden, tied, activation, scores, pooling, direct, shortlist, start, word_deviation,
-        given_deviation, word_optimizer, word_rate, learning_rate, decay, batch, warmup, word_dropout, patience : of
-        the paper's network, see `rankae.paper.settings.JointSettings`.
+        given_deviation, word_optimizer, word_rate, word_decay, encoder_rate, code_rate, learning_rate, decay, batch,
+        warmup, word_dropout, patience : of the paper's network, see `rankae.paper.settings.JointSettings`.
     words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
     word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file that tells what words mean, "own" for what
         the rows themselves tell of that, or "none". By default `glove/*.txt*` is looked for where data sets live; the
@@ -172,6 +174,9 @@ class RankAE(ChosenFeatures):
         given_deviation: float | None = None,
         word_optimizer: str | None = None,
         word_rate: float | None = None,
+        word_decay: float | None = None,
+        encoder_rate: float | None = None,
+        code_rate: float | None = None,
         learning_rate: float | None = None,
         decay: float | None = None,
         batch: int | None = None,
@@ -234,6 +239,9 @@ class RankAE(ChosenFeatures):
         self.given_deviation = given_deviation
         self.word_optimizer = word_optimizer
         self.word_rate = word_rate
+        self.word_decay = word_decay
+        self.encoder_rate = encoder_rate
+        self.code_rate = code_rate
         self.learning_rate = learning_rate
         self.decay = decay
         self.batch = batch
@@ -354,6 +362,8 @@ class RankAE(ChosenFeatures):
         network: RankNetwork | None = None,
     ) -> RankNetwork:
         settings = self._settings(JointSettings)
+        if not self._sets("batch"):
+            settings = replace(settings, batch=batch_for(labels.shape[0]))
         if self.validation and validation is None:
             from rankae.data.splits import split_rows
 
@@ -367,13 +377,24 @@ class RankAE(ChosenFeatures):
             "checkpoint_dir": self.checkpoint,
             "resume": self.resume,
         }
-        epochs_are_set = self.epochs is not None or "epochs" in preset_settings(self.preset)[1]
-        if epochs_are_set or network is not None:
+        if self._sets("epochs") or network is not None:
             fitted = train_joint(rows, labels, settings, network=network, **options)
         else:
-            fitted, self.choices_["epochs"] = train_as_long_as_it_helps(rows, labels, settings, **options)
+            fitted, choices = train_as_chosen(rows, labels, settings, self._open_settings(rows), **options)
+            self.choices_ |= choices
         self.history_ = fitted.history
         return fitted
+
+    def _sets(self, name: str) -> bool:
+        """Whether the user, or a preset file, sets a parameter that the preset leaves open."""
+        base, given = preset_settings(self.preset)
+        return getattr(self, name) is not None or given.get(name) != PRESETS[base].get(name)
+
+    def _open_settings(self, rows: Rows) -> dict[str, tuple[Any, ...]]:
+        """What held-out rows choose: what the preset leaves open and nobody has set."""
+        base, _ = preset_settings(self.preset)
+        dense = OPEN_FOR_DENSE_ROWS if sp.issparse(rows) and is_dense(rows) and base == "paper" else {}
+        return {name: values for name, values in (dense | OPEN[base]).items() if not self._sets(name)}
 
     def partial_fit(self, X: Any, Y: Any) -> Self:
         """Go on training with new rows; their labels must be among `classes_`. The first call is `fit`."""

@@ -32,7 +32,7 @@ def initialise(
         drown in what all documents have in common.
     word_deviation : of random word vectors; None for C^-1/2.
     label_codes : [L, at most h], such as the labels' singular vectors V, for E and D to start from:
-        y_h = V' y and y' = V y_h. The rest of a code starts near 0.
+        y_h = V' y and y' = V y_h. The rest of a code starts near 0. F's channels then start as its leading directions.
     """
     generator = torch.Generator().manual_seed(seed)
 
@@ -68,6 +68,9 @@ def initialise(
         E.FC2.weight.copy_(torch.eye(len(E.FC2.weight)))
         if isinstance(D, LabelDecoder):
             D.FC1.weight.copy_(torch.eye(len(D.FC1.weight)))
+    if label_codes is not None and isinstance(F.FC, nn.Linear):
+        # Channel c starts as the c-th strongest direction of the labels: with C < h, random channels miss some of them.
+        F.FC.weight.copy_(torch.eye(*F.FC.weight.shape))
     for table in (E.label_vectors, D.label_vectors):  # one and the same, if D is tied
         draw(table, table.shape[1] ** -0.5)
         if label_codes is not None:

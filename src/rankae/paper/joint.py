@@ -33,7 +33,7 @@ from rankae.paper.losses import bce_loss, common_embedding_loss, ranking_loss
 from rankae.paper.losses.fused_ranking import fused_ranking_loss
 from rankae.paper.losses.ranking import Anchor
 from rankae.paper.losses.smooth_ranking import smooth_ranking_loss
-from rankae.paper.optimizer import RowAdam
+from rankae.paper.parameter_groups import joint_optimizers
 from rankae.paper.rank_network import Batch, RankNetwork, Rows
 from rankae.paper.schedule import learning_rate_factor
 from rankae.paper.settings import JointSettings
@@ -114,20 +114,9 @@ class JointTraining:
         self.best: dict[str, Tensor] | None = None
         self.best_epoch, self.best_score = 0, -1.0
         self.shortlist: Shortlist | None = None
-        words, tables = _word_tables(network), []
-        if not network.shape.tied or settings.shortlist:
-            tables.append(network.E.label_vectors)
         if settings.shortlist:
             self.shortlist = Shortlist(network.shape.labels, settings.shortlist, settings.seed)
-            tables += [network.D.label_bias] if network.shape.tied else [network.D.label_vectors, network.D.label_bias]
-        apart = [*words, *tables]
-        others = [p for p in network.parameters() if p.requires_grad and all(p is not table for table in apart)]
-        common: dict[str, Any] = {"lr": settings.learning_rate, "weight_decay": settings.decay}
-        dense = _by_rate(others, network, settings)
-        self.optimizers: dict[str, torch.optim.Optimizer] = {"dense": torch.optim.AdamW(dense, fused=True, **common)}
-        of_words = {"params": words, "flat": settings.word_optimizer == "flat", "rate": settings.word_rate}
-        if groups := [group for group in (of_words, *_by_rate(tables, network, settings)) if group["params"]]:
-            self.optimizers["rows"] = RowAdam(groups, **common)
+        self.optimizers = joint_optimizers(network, settings)
 
     @property
     def finished(self) -> bool:
@@ -195,7 +184,7 @@ class JointTraining:
         factor = learning_rate_factor(self.step, self.steps, self.settings.warmup)
         for optimizer in self.optimizers.values():
             for group in optimizer.param_groups:
-                group["lr"] = self.settings.learning_rate * factor * group.get("rate", 1.0)
+                group["lr"] = self.settings.learning_rate * factor * group["rate"]
             optimizer.zero_grad()
         parts = self.losses(x, y)
         loss = torch.stack(list(parts.values())).sum()
@@ -290,24 +279,6 @@ def _new_network(
         absent = np.bincount(labels.indices, minlength=labels.shape[1]) == 0
         network.D.label_bias.data[torch.from_numpy(absent)] = -settings.margin
     return network
-
-
-def _by_rate(
-    parameters: list[torch.nn.Parameter], network: RankNetwork, settings: JointSettings
-) -> list[dict[str, Any]]:
-    """The optimiser's groups of some parameters: each with its learning rate, in multiples of the others'."""
-    rates = {id(network.E.label_vectors): settings.encoder_rate}
-    if not network.shape.tied:
-        rates |= dict.fromkeys(map(id, (network.D.label_vectors, network.D.label_bias)), settings.decoder_rate)
-    groups: dict[float, list[torch.nn.Parameter]] = {}
-    for parameter in parameters:
-        groups.setdefault(rates.get(id(parameter), 1.0), []).append(parameter)
-    return [{"params": own, "rate": rate} for rate, own in groups.items()]
-
-
-def _word_tables(network: RankNetwork) -> list[torch.nn.Parameter]:
-    """The tables of words, if a batch touches few of their rows."""
-    return [network.F.word_vectors] if network.shape.word_encoder == "bag" else []
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -10,6 +10,8 @@ from torch import Tensor, nn
 
 from rankae.paper.kernels import numba_adam
 
+_DECAY_EVERY = 16  # steps: to touch all rows in each would take longer than the step
+
 
 class RowAdam(torch.optim.Optimizer):
     """Adam whose state for a row changes only when that row has a gradient.
@@ -18,7 +20,8 @@ class RowAdam(torch.optim.Optimizer):
     first step is as long as a frequent word's was. Weight decay is decoupled, and falls on rows when they are touched.
 
     flat : one second moment for the whole table, the mean square of all touched numbers, in place of one a number:
-        step = m / sqrt(mean of g^2). A row with small or few gradients then moves little.
+        step = m / sqrt(mean of g^2). A row with small or few gradients then moves little. The decay falls on all rows
+        alike, touched or not, as a ridge does: what few rows say of a word counts for little.
     """
 
     def __init__(
@@ -46,7 +49,7 @@ class RowAdam(torch.optim.Optimizer):
             state["mean"] = torch.zeros_like(table)
             if group["flat"]:
                 state["step"] = torch.zeros(1, dtype=torch.int64)
-                state["square"] = torch.zeros(1)
+                state["square"], state["decay"] = torch.zeros(1), torch.zeros(1)
             else:
                 state["square"] = torch.zeros_like(table)
         rows, values = grad.indices()[0], grad.values()
@@ -55,8 +58,12 @@ class RowAdam(torch.optim.Optimizer):
             state["step"] += 1
             state["square"].mul_(beta2).add_((1 - beta2) * float(values.square().mean()))
             deviation = float(state["square"] / (1 - beta2 ** int(state["step"]))) ** 0.5
-            rate, decay = group["lr"] / (deviation + group["eps"]), group["lr"] * group["weight_decay"]
-            update_flat(table, state["mean"], state["steps"], rows, values, rate, beta1, decay)
+            rate = group["lr"] / (deviation + group["eps"])
+            update_flat(table, state["mean"], state["steps"], rows, values, rate, beta1)
+            state["decay"] += group["lr"] * group["weight_decay"]
+            if int(state["step"]) % _DECAY_EVERY == 0:
+                table.mul_(float(1 - state["decay"]))
+                state["decay"].zero_()
             return
         numbers = (group["lr"], beta1, beta2, group["eps"], group["weight_decay"])
         update = numba_adam.update_rows if table.device.type == "cpu" else update_rows
@@ -83,7 +90,7 @@ def update_rows(
 
 
 def update_flat(
-    table: Tensor, mean: Tensor, steps: Tensor, rows: Tensor, grad: Tensor, rate: float, beta1: float, decay: float
+    table: Tensor, mean: Tensor, steps: Tensor, rows: Tensor, grad: Tensor, rate: float, beta1: float
 ) -> None:
     """A step along the mean gradient of table[rows], each row with its own count of steps; on any device."""
     steps[rows] += 1
@@ -92,4 +99,4 @@ def update_flat(
     m = mean[rows]
     m += weight * (grad - m)
     mean[rows] = m
-    table[rows] = table[rows] * (1 - decay) - rate * m
+    table[rows] -= rate * m

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+LENGTHS = (4, 8, 16)  # numbers of epochs to choose from
+
 
 def learning_rate_factor(step: int, steps: int, warmup: float) -> float:
     """Rise in a straight line over the first `warmup` share of the steps, then fall to 0 along a half cosine."""

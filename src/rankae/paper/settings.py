@@ -23,7 +23,8 @@ class JointSettings:
     direct : weight of a ranking loss on D(F(x)) itself, its L_P measured by the mean positive; 0 in the paper.
     shortlist : how many labels a step looks at (see `rankae.paper.hard_negatives`), for label sets so large that
         looking at all of them takes too long; 0, the default, looks at all and is exact.
-    decoder_rate, encoder_rate : learning rates of D's and E's label vectors, in multiples of the others'.
+    decoder_rate, encoder_rate : learning rates of D's and E's label vectors, in multiples of the others'. With tying,
+        encoder_rate is that of E and D; a low one keeps them near their start.
     start : of E and D, "cooccurrence" for the labels' singular vectors: codes that know which labels go together
         (section 2.2 of the paper).
     word_deviation : standard deviation of the words' vectors at the start; None for C^-1/2.
@@ -31,6 +32,9 @@ class JointSettings:
     word_optimizer : "adam" scales the step of each number by its own gradients, so a rare word, whose gradients tell
         little, moves as far as a frequent one; "flat" scales the steps of the whole table alike (see `RowAdam`).
     word_rate : learning rate of the words' vectors, in multiples of the others'.
+    word_decay : weight decay of the words' vectors; None for `decay`. With "flat" it acts as a ridge on F.
+    code_rate : learning rate of F's last layer, FC, in multiples of the others'. While FC keeps its scale, the words'
+        decay is a ridge; an FC that grows as fast as words shrink undoes it.
     learning_rate, decay : Adam's step and its decoupled weight decay.
     warmup : share of the steps over which the learning rate rises; it then falls as a cosine.
     word_dropout : share of a row's words that a step does not see.
@@ -65,6 +69,8 @@ class JointSettings:
     word_rate: NotNegative = 1.0
     decoder_rate: NotNegative = 1.0
     encoder_rate: NotNegative = 1.0
+    code_rate: NotNegative = 1.0
+    word_decay: NotNegative | None = None
 
     learning_rate: Positive = 1e-2
     decay: NotNegative = 0.1

@@ -1,0 +1,183 @@
+"""What the paper leaves open, chosen on rows that the network has not seen (section 3.1), cheap trials first.
+
+1. One setting after the other on a sample of rows, in short runs: a value is taken if it beats the one before.
+2. The number of epochs, on more rows. The learning rate falls to 0 at the end of a schedule, so a short one is not the
+   beginning of a long one: each is run by itself, until a longer one is no better. On a few thousand texts sixteen
+   epochs learn the rows by heart; where labels are many and rare, four learn next to nothing.
+3. One training on all rows with what was chosen.
+
+All trials of step 1 together read as many rows as a training or two would, those of step 2 at most two trainings.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.base.choices import Choices, choice
+from rankae.data.near_duplicates import novel_rows
+from rankae.data.splits import split_rows
+from rankae.errors import RankaeError
+from rankae.paper.joint import train_joint
+from rankae.paper.rank_network import RankNetwork, Rows
+from rankae.paper.settings import JointSettings
+from rankae.progress import bar
+
+Open = Mapping[str, Sequence[Any]]
+
+_SHORT = 8  # epochs of a trial of step 1
+_SAMPLE, _MORE = 4000, 16_000  # rows of the trials of steps 1 and 2
+_HELD_OUT, _MOST_HELD_OUT = 0.1, 3000
+_FEWEST_HELD_OUT = 20  # fewer rows do not tell one setting from another
+_NAME = "choices.json"
+
+
+def batch_for(rows: int) -> int:
+    """Rows of a step: small batches for small data, which would otherwise see few steps."""
+    return 32 if rows < 8000 else 64 if rows < 30_000 else 128
+
+
+def train_as_chosen(
+    rows: Rows,
+    labels: sp.csr_matrix,
+    settings: JointSettings,
+    open_settings: Open,
+    *,
+    validation: tuple[Rows, sp.csr_matrix] | None = None,
+    checkpoint_dir: str | Path | None = None,
+    **options: Any,
+) -> tuple[RankNetwork, Choices]:
+    """As `train_joint`, with the settings that suit rows which the network has not seen.
+
+    Rows with a near-duplicate among those learnt from do not count: they reward memory.
+
+    Parameters
+    ----------
+    settings : where the search starts; a setting that is not in `open_settings` stays.
+    open_settings : the values to try of each setting, the most important setting first; "epochs" comes last by itself.
+    validation : rows to choose by; of the last training, the epoch that suits them is returned. Without, a tenth of the
+        rows is held out for that, and then all rows are learnt from.
+    checkpoint_dir : holds the figures of finished trials, so that a killed run goes on where it was.
+    options : further arguments of `train_joint`.
+
+    Returns
+    -------
+    the network, and the choices with the figures behind them.
+    """
+    learn, check = (rows, labels), validation
+    if check is None and labels.shape[0] * _HELD_OUT >= _FEWEST_HELD_OUT:
+        share = min(_HELD_OUT, _MOST_HELD_OUT / labels.shape[0])
+        kept, held = split_rows(labels.shape[0], share, settings.seed)
+        learn, check = (taken(rows, kept), labels[kept]), (taken(rows, held), labels[held])
+    if check is None:
+        choices = {"epochs": choice("epochs", settings.epochs, "too few rows to try others")}
+    else:
+        trials = Trials(*learn, _without_copies(check, learn[0]), options | {"resume": False})
+        trials.remember_in(checkpoint_dir, resume=options.get("resume", False))
+        settings, choices = _chosen(trials, settings, open_settings)
+    final = {"validation": validation, "checkpoint_dir": checkpoint_dir} | options
+    return train_joint(rows, labels, settings, **final), choices
+
+
+@dataclass
+class Trials:
+    """Short trainings, each remembered by its settings and its number of rows.
+
+    check : the rows that figures are measured on, and their labels.
+    """
+
+    rows: Rows
+    labels: sp.csr_matrix
+    check: tuple[Rows, sp.csr_matrix]
+    options: dict[str, Any]
+    figures: dict[str, float] = field(default_factory=dict)
+    file: Path | None = None
+
+    def merit(self, settings: JointSettings, most_rows: int) -> float:
+        """Mean of P@1, P@3 and P@5 after a training on so many rows; 0 if its loss was not finite."""
+        name = json.dumps([most_rows, {k: v for k, v in vars(settings).items() if k not in ("threads", "device")}])
+        if name not in self.figures:
+            sample = np.arange(self.labels.shape[0])
+            if len(sample) > most_rows:
+                sample = np.sort(np.random.default_rng(settings.seed).permutation(sample)[:most_rows])
+            try:
+                network = train_joint(taken(self.rows, sample), self.labels[sample], settings, **self.options)
+                self.figures[name] = self._precision(network)
+            except RankaeError:  # it diverged
+                self.figures[name] = 0.0
+            self._note()
+        return self.figures[name]
+
+    def _precision(self, network: RankNetwork) -> float:
+        from rankae.metrics import evaluate
+
+        figures = evaluate(network.top(self.check[0], 5)[0], self.check[1])
+        return float(np.mean([figures[f"P@{k}"] for k in (1, 3, 5)]))
+
+    def remember_in(self, folder: str | Path | None, resume: bool) -> None:
+        """Keep the figures in a file of this folder, and use those that are there."""
+        if folder is None:
+            return
+        self.file = Path(folder) / _NAME
+        if resume and self.file.exists():
+            try:
+                self.figures = {str(k): float(v) for k, v in json.loads(self.file.read_text()).items()}
+            except (ValueError, AttributeError):
+                raise RankaeError(f"{self.file} is not readable; delete it to choose anew") from None
+
+    def _note(self) -> None:
+        if self.file is not None:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            beside = self.file.with_suffix(".partial")
+            beside.write_text(json.dumps(self.figures))
+            os.replace(beside, self.file)
+
+
+def _chosen(trials: Trials, settings: JointSettings, open_settings: Open) -> tuple[JointSettings, Choices]:
+    choices: Choices = {}
+    count = min(trials.labels.shape[0], _SAMPLE)
+    reason = f"by {trials.check[1].shape[0]} rows not learnt from"
+    steps = 1 + sum(len(values) for values in open_settings.values())
+    with bar("choosing settings", steps) as progress:
+        for name, values in open_settings.items():
+            if name == "epochs":
+                continue
+            tried: dict[Any, float] = {}
+            for value in dict.fromkeys([getattr(settings, name), *values]):
+                short = replace(settings, epochs=_SHORT, batch=batch_for(count), **{name: value})
+                tried[value] = trials.merit(short, _SAMPLE)
+                progress.advance(precision=tried[value])
+            best = max(tried, key=lambda value: tried[value])  # the first of equals: where the search stood
+            settings = replace(settings, **{name: best})
+            choices[name] = choice(name, best, f"{reason}, {_SHORT} epochs of {count}", tried)
+        if "epochs" in open_settings:
+            tried = {}
+            for length in open_settings["epochs"]:
+                tried[length] = trials.merit(replace(settings, epochs=length), _MORE)
+                progress.advance(epochs=length, precision=tried[length])
+                if tried[length] < max(tried.values()):
+                    break
+            best = max(tried, key=lambda length: tried[length])
+            settings = replace(settings, epochs=best)
+            choices["epochs"] = choice("epochs", best, reason, tried)
+    return settings, choices
+
+
+def taken(rows: Rows, index: np.ndarray) -> Rows:
+    """Some of the rows, be they documents or a matrix."""
+    return rows[index] if isinstance(rows, sp.csr_matrix) else [rows[i] for i in index]
+
+
+def _without_copies(check: tuple[Rows, sp.csr_matrix], learnt: Rows) -> tuple[Rows, sp.csr_matrix]:
+    rows, labels = check
+    if not isinstance(rows, sp.csr_matrix):
+        return check
+    novel = novel_rows(rows, among=learnt)
+    return rows[novel], labels[novel]

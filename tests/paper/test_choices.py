@@ -1,0 +1,159 @@
+"""What held-out rows choose for the paper's network, and what it starts from."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import rankae.paper.choices as choices
+from rankae import RankAE
+from rankae.base.choices import told
+from rankae.errors import RankaeError
+from rankae.paper.choices import train_as_chosen
+from rankae.paper.joint import train_joint
+from rankae.paper.settings import JointSettings
+
+SMALL = JointSettings(code_size=16, word_size=16, batch=32)
+
+
+def documents(rows: int, seed: int, words: int = 400) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """Two labels, each with ten words that tell it, and forty words a row that tell nothing."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, rows)
+    table = np.zeros((rows, words), dtype=np.float32)
+    for i in range(rows):
+        table[i, 10 * label[i] + rng.integers(0, 10, 2)] = 1
+        table[i, rng.integers(20, words, 40)] = 1
+    return (
+        sp.csr_matrix(table / np.linalg.norm(table, axis=1, keepdims=True)),
+        sp.csr_matrix(np.eye(2, dtype=np.float32)[label]),
+    )
+
+
+OPEN = {"learning_rate": (1e-2, 3e-3), "balance": (1.0, 0.1), "epochs": (4, 8, 16)}
+
+
+def watched(monkeypatch, merit) -> list[tuple[int, JointSettings]]:
+    """(rows, settings) of each training to come; its held-out figure is what `merit` says of its settings."""
+    calls: list[tuple[int, JointSettings]] = []
+
+    def spy(rows, labels, settings, **options):
+        calls.append((labels.shape[0], settings))
+        return train_joint(rows, labels, JointSettings(code_size=4, word_size=4, epochs=1))
+
+    monkeypatch.setattr(choices, "train_joint", spy)
+    monkeypatch.setattr(choices.Trials, "_precision", lambda self, network: merit(calls[-1][1]))
+    return calls
+
+
+def test_each_setting_takes_its_best_value_and_the_last_training_has_all_rows_and_all_choices(monkeypatch):
+    def merit(s: JointSettings) -> float:
+        return 50 + 5 * (s.learning_rate == 3e-3) + 5 * (s.balance == 0.1) - abs(s.epochs - 8)
+
+    calls = watched(monkeypatch, merit)
+    _, made = train_as_chosen(*documents(400, 0), SMALL, OPEN)
+    rows, last = calls[-1]
+    assert rows == 400
+    assert {count for count, _ in calls[:-1]} == {360}
+    assert (last.learning_rate, last.balance, last.epochs) == (3e-3, 0.1, 8)
+    assert {name: one["value"] for name, one in made.items()} == {"learning_rate": 3e-3, "balance": 0.1, "epochs": 8}
+    assert made["balance"]["evidence"] == {"1.0": 55.0, "0.1": 60.0}
+
+
+def test_a_value_that_is_no_better_is_left_where_it_was_and_longer_schedules_end_with_a_worse_one(monkeypatch):
+    calls = watched(monkeypatch, lambda s: 50.0 - (s.epochs > 4) * s.epochs)
+    _, made = train_as_chosen(*documents(400, 0), SMALL, OPEN)
+    assert made["learning_rate"]["value"] == SMALL.learning_rate
+    assert set(made["epochs"]["evidence"]) == {"4", "8"}
+    assert calls[-1][1].epochs == 4
+
+
+def test_a_trial_that_diverges_is_not_chosen(monkeypatch):
+    def diverges(rows, labels, settings, **options):
+        if settings.learning_rate == 3e-3:
+            raise RankaeError("the loss became nan in epoch 1")
+        return train_joint(rows, labels, settings, **options)
+
+    monkeypatch.setattr(choices, "train_joint", diverges)
+    _, made = train_as_chosen(*documents(300, 0), SMALL, {"learning_rate": (1e-2, 3e-3)})
+    assert made["learning_rate"]["value"] == 1e-2
+    assert made["learning_rate"]["evidence"]["0.003"] == 0.0
+
+
+def test_given_validation_rows_choose_and_keep_the_best_epoch(monkeypatch):
+    calls = watched(monkeypatch, lambda s: float(s.balance))
+    train_as_chosen(*documents(400, 0), SMALL, {"balance": (1.0, 2.0)}, validation=documents(100, 1))
+    assert [rows for rows, _ in calls] == [400, 400, 400]
+    assert calls[-1][1].balance == 2.0
+
+
+def test_near_duplicates_of_training_rows_do_not_count():
+    rows, labels = documents(300, 0)
+    fresh, their_labels = documents(100, 1)
+    check = sp.vstack([rows, fresh], format="csr"), sp.vstack([labels, their_labels], format="csr")
+    _, made = train_as_chosen(rows, labels, SMALL, {"balance": (1.0, 0.1)}, validation=check)
+    assert "by 100 rows " in made["balance"]["reason"]
+
+
+def test_few_rows_choose_nothing_and_say_so():
+    model = RankAE("paper").fit(*documents(100, 0))
+    assert told(model.choices_["epochs"]) == "16 (too few rows to try others)"
+    assert len(model.history_) == 16
+
+
+@pytest.mark.parametrize(
+    ("parameters", "left"),
+    [({}, {"learning_rate", "balance", "encoder_rate", "word_decay", "direct", "epochs"}), ({"epochs": 2}, set())],
+)
+def test_what_the_user_sets_is_not_chosen(monkeypatch, parameters, left):
+    watched(monkeypatch, lambda s: 1.0)
+    model = RankAE("paper", **parameters).fit(*documents(300, 0))
+    assert {name for name, one in model.choices_.items() if one["evidence"]} == left
+    chosen = RankAE("paper", balance=7.0, word_decay=0.5, **parameters).fit(*documents(300, 0)).choices_
+    assert {name for name, one in chosen.items() if one["evidence"]} == left - {"balance", "word_decay"}
+
+
+def test_an_interrupted_choice_goes_on_where_it_was(tmp_path, monkeypatch):
+    rows, labels = documents(300, 0)
+    own = {"balance": 0.3, "word_decay": 0.3, "direct": 0.0, "code_size": 8, "word_size": 8, "random_state": 0}
+    trainings: list[int] = []
+    interrupt_at = 0
+
+    def counted(*args, **options):
+        trainings.append(1)
+        if len(trainings) == interrupt_at:
+            raise KeyboardInterrupt
+        return train_joint(*args, **options)
+
+    monkeypatch.setattr(choices, "train_joint", counted)
+    whole = RankAE("paper", **own).fit(rows, labels)
+    needed = len(trainings)
+    trainings.clear()
+    model, interrupt_at = RankAE("paper", checkpoint=tmp_path, **own), 3
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(rows, labels)
+    trainings.clear()
+    interrupt_at = 0
+    resumed = model.set_params(resume=True).fit(rows, labels)
+    assert len(trainings) == needed - 2
+    assert resumed.choices_ == whole.choices_
+    np.testing.assert_array_equal(resumed.decision_function(rows), whole.decision_function(rows))
+
+
+def test_a_damaged_record_of_trials_is_a_plain_sentence(tmp_path):
+    (tmp_path / "choices.json").write_text("[")
+    with pytest.raises(RankaeError, match="delete it"):
+        RankAE("paper", checkpoint=tmp_path, resume=True).fit(*documents(300, 0))
+
+
+def test_words_start_from_the_vectors_on_this_machine_where_they_have_the_size(tmp_path, monkeypatch):
+    (tmp_path / "glove").mkdir()
+    (tmp_path / "glove" / "small.txt").write_text("red 1 2\nwine 3 -1\napple 0 2\n")
+    monkeypatch.setenv("RANKAE_DATA", str(tmp_path))
+    texts, tags = ["red apple", "red wine"] * 20, [["fruit"], ["drink"]] * 20
+    chosen = {
+        size: RankAE("paper", epochs=1, word_size=size).fit(texts, tags).choices_.get("word_vectors") for size in (2, 3)
+    }
+    assert told(chosen[2]) == "small.txt (it knows 3 of 3 features; word_vectors='none' does without)"
+    assert told(chosen[3]) == "none (the vectors of small.txt have 2 numbers, not 3)"
+    without = RankAE("paper", epochs=1, word_size=2, word_vectors="none").fit(texts, tags)
+    assert "word_vectors" not in without.choices_

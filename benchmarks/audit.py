@@ -71,8 +71,14 @@ def scored(data: Dataset, folds: int, seed: int, checkpoint: Path | None):
     return run.entries(4, seed), near
 
 
-def run_cell(name: str, kind: str, rate: float, folds: int, seed: int, one_vs_rest: bool) -> dict:
-    clean = load_dataset(name)
+def loaded(name: str, rows: int | None, seed: int) -> Dataset:
+    """The training rows, or a sample of so many."""
+    data = load_dataset(name)
+    return data if rows is None else data.take(np.sort(np.random.default_rng(seed).permutation(len(data))[:rows]))
+
+
+def run_cell(name: str, kind: str, rate: float, folds: int, seed: int, one_vs_rest: bool, rows: int | None) -> dict:
+    clean = loaded(name, rows, seed)
     labels = noisy(clean.labels, kind, rate, seed)
     data = Dataset(labels, clean.features, clean.texts, clean.label_names, clean.feature_names, name=clean.name)
     began = time.perf_counter()
@@ -95,15 +101,16 @@ def run_cell(name: str, kind: str, rate: float, folds: int, seed: int, one_vs_re
 
     estimate = noise.missing if kind == "missing" else noise.wrong
     found = {
-        "data": name, "kind": kind, "rate": rate, "seed": seed, "folds": folds, "seconds": round(seconds, 1),
+        "data": name, "kind": kind, "rate": rate, "seed": seed, "folds": folds,
+        "rows": len(clean), "seconds": round(seconds, 1),
         "true_rate": true_rate, "estimate": estimate.rounded(),
         "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
         "rankae": measured(flags.rows, flags.columns),
         "neighbours": measured(*by_neighbours(labels, *near, kind)),
     }  # fmt: skip
     if labels.shape[0] * L <= MOST_DENSE:
-        dense = np.full(labels.shape, float(p.min()), dtype=np.float32)
-        dense[entries.rows, entries.columns] = p
+        dense = np.full(labels.shape, float(p.above.min()), dtype=np.float32)
+        dense[entries.rows, entries.columns] = p.above
         found["cleanlab, our probabilities"] = measured_cleanlab(labels, dense, kind, measured)
         if one_vs_rest:
             own = one_vs_rest_probabilities(data, folds, seed)
@@ -165,9 +172,9 @@ def one_vs_rest_probabilities(data: Dataset, folds: int, seed: int) -> np.ndarra
     return np.clip(out, 1e-6, 1 - 1e-6)
 
 
-def clean_cell(name: str, folds: int, seed: int) -> dict:
+def clean_cell(name: str, folds: int, seed: int, rows: int | None) -> dict:
     """P@1 after an annotator has looked at the first flags, of a fifth missing and a tenth wrong."""
-    clean, test = load_dataset(name), load_dataset(name, "test")
+    clean, test = loaded(name, rows, seed), load_dataset(name, "test")
     test = test.aligned_to(clean.label_names or range(clean.n_labels)).with_features(clean.n_features)
     labels = put_in(miss_labels(clean.labels, 0.2, seed), 0.1, seed)
     data = Dataset(labels, clean.features, clean.texts, clean.label_names, clean.feature_names, name=clean.name)
@@ -230,17 +237,22 @@ def main() -> None:
     options.add_argument("--folds", type=int, default=3)
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--one-vs-rest", action="store_true")
+    options.add_argument("--rows", type=int, help="audit a sample of so many rows")
     o = options.parse_args()
     if o.what == "table":
         table()
         return
-    place = CELLS / "audit" / f"{o.data}-{o.kind if o.what == 'run' else 'clean'}-{o.rate:g}-{o.seed}.json"
+    place = (
+        CELLS
+        / "audit"
+        / f"{o.data}-{o.kind if o.what == 'run' else 'clean'}-{o.rate:g}-{o.seed}{f'-{o.rows}' if o.rows else ''}.json"
+    )
     if place.exists():
         return
     if o.what == "run":
-        found = run_cell(o.data, o.kind, o.rate, o.folds, o.seed, o.one_vs_rest)
+        found = run_cell(o.data, o.kind, o.rate, o.folds, o.seed, o.one_vs_rest, o.rows)
     else:
-        found = clean_cell(o.data, o.folds, o.seed)
+        found = clean_cell(o.data, o.folds, o.seed, o.rows)
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(found, indent=1))
     print(json.dumps(found, indent=1))

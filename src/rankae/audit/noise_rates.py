@@ -1,6 +1,6 @@
 """From scores to the probability that a label is wrong or missing.
 
-    p = P(recorded | score)              isotonic regression over all cells of the label matrix
+    p = P(recorded | what models say)    over all cells of the label matrix
     u = P(not recorded | right)          the missing rate
     v = P(recorded | not right)          the rate at which cells that are not right carry the label
     q = (p - v) / (1 - u - v)            P(right | score)
@@ -24,7 +24,9 @@ from rankae.base.calibration import isotonic_map
 
 _FEWEST_SURE = 50  # of the surest cells
 _FEWEST_LOW = 1000  # of the least sure cells
-_MOST_LOW = 0.9
+_MOST_LOW = 0.9  # of all cells
+_PARTS = 5
+_MOST_LEARNT = 400_000  # entries that the trees of a part learn from
 _TRIED = 500  # shares that are looked at
 _Z, _Z_OF_MANY = 1.96, 4.0
 
@@ -67,22 +69,60 @@ class NoiseModel:
         return np.clip(self.missing.value * self.right(p) / np.maximum(1 - p, 1e-9), 0, 1)
 
 
-def probabilities(entries: Entries) -> np.ndarray:
-    """p of each entry: the share of recorded cells among cells of such a score."""
+@dataclass(frozen=True)
+class Likely:
+    """P(recorded) of each entry, in two ways.
+
+    above : from the model's score by isotonic regression. The model has learnt to order what is likely.
+    below : by boosted trees that read all facts. Models never learn to order what is unlikely, for nothing unlikely is
+        on a shortlist; the trees learn it from the sample of all cells, each fifth of the rows from the others.
+    """
+
+    above: np.ndarray
+    below: np.ndarray
+
+
+def probabilities(entries: Entries, seed: int = 0) -> Likely:
     known, values = isotonic_map(entries.scores, entries.observed, entries.weight)
-    return np.interp(entries.scores, known, values)
+    return Likely(np.interp(entries.scores, known, values), _by_trees(entries, seed))
 
 
-def noise_model(entries: Entries, p: np.ndarray, cells: int) -> NoiseModel:
+def _by_trees(entries: Entries, seed: int) -> np.ndarray:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    rng = np.random.default_rng(seed)
+    fifth = rng.integers(0, _PARTS, int(entries.rows.max()) + 1)[entries.rows]
+    found = np.zeros(len(fifth))
+    for part in range(_PARTS):
+        learn = rng.permutation(np.flatnonzero(fifth != part))[:_MOST_LEARNT]
+        if entries.observed[learn].all() or not entries.observed[learn].any():
+            found[fifth == part] = entries.observed[learn].mean()
+            continue
+        trees = HistGradientBoostingClassifier(
+            max_iter=150,
+            learning_rate=0.08,
+            max_leaf_nodes=15,
+            min_samples_leaf=min(100, 1 + len(learn) // 50),
+            l2_regularization=1.0,
+            early_stopping=False,
+            random_state=seed,
+        )
+        trees.fit(entries.facts[learn], entries.observed[learn], sample_weight=entries.weight[learn])
+        found[fifth == part] = trees.predict_proba(entries.facts[fifth == part])[:, 1]
+    return found
+
+
+def noise_model(entries: Entries, p: Likely, cells: int) -> NoiseModel:
     """The rates, from all entries; `cells` is rows x labels."""
     recorded = int(entries.observed.sum())
-    ascending = np.argsort(entries.scores, kind="stable")
-    weight = entries.weight[ascending].astype(np.float64)
-    seen = entries.observed[ascending]
     # From above: what is not recorded among the surest cells, at most as many as there are recorded labels.
-    u = _least_share(np.where(seen, 0, weight)[::-1], weight[::-1], _FEWEST_SURE, recorded)
+    falling = np.argsort(-entries.scores, kind="stable")
+    weight = entries.weight[falling].astype(np.float64)
+    u = _least_share(np.where(entries.observed[falling], 0, weight), weight, _FEWEST_SURE, recorded)
     # From below: what is recorded among the least sure cells. Where these are nearly all, right labels are among them.
-    v = _least_share(seen.astype(np.float64), weight, _FEWEST_LOW, _MOST_LOW * weight.sum())
+    rising = np.argsort(p.below, kind="stable")
+    weight = entries.weight[rising].astype(np.float64)
+    v = _least_share(entries.observed[rising].astype(np.float64), weight, _FEWEST_LOW, _MOST_LOW * weight.sum())
     # Cells that are not right: all but the recorded that are right and what is missing of them.
     right = recorded - v.value * cells
     not_right = cells - max(0.0, right) / max(0.05, 1 - u.value)
@@ -117,14 +157,14 @@ def wilson(hits: float, n: float, z: float = _Z) -> Rate:
 
 
 def rates_of_labels(
-    entries: Entries, p: np.ndarray, noise: NoiseModel, labels: int, fewest: int = 30
+    entries: Entries, p: Likely, noise: NoiseModel, labels: int, fewest: int = 30
 ) -> dict[int, dict[str, Rate]]:
     """Missing and wrong rates of each label that at least `fewest` rows carry: expected numbers of such labels.
 
     Their intervals hold for the rows' own chance, given that the probabilities are right.
     """
     seen = entries.observed
-    wrong, missing = noise.is_wrong(p), noise.is_missing(p)
+    wrong, missing = noise.is_wrong(p.below), noise.is_missing(p.above)
     columns = entries.columns
     counts = np.bincount(columns[seen], minlength=labels)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +27,7 @@ class Entries:
 
     observed : whether the row carries the label.
     weight : for how many cells of the matrix the entry stands: 1, or more for one of the sample.
+    facts : float32 [entries, facts]; what the scores come from.
     """
 
     rows: np.ndarray
@@ -34,6 +35,7 @@ class Entries:
     scores: np.ndarray
     observed: np.ndarray
     weight: np.ndarray
+    facts: np.ndarray
 
 
 def score_fold(model: LabelRanker, rows: Dataset, background: int, seed: int) -> Entries:
@@ -48,8 +50,8 @@ def score_fold(model: LabelRanker, rows: Dataset, background: int, seed: int) ->
         for start in range(0, n, _BATCH):
             own = rows.take(slice(start, start + _BATCH))
             drawn = rng.integers(0, L, (len(own), background)).astype(np.int32)
-            listed, _ = model.score_pairs(own.rows, np.empty((len(own), 0), dtype=np.int32))
-            shortlist, scores = model.score_pairs(own.rows, np.hstack([_padded(own.labels), drawn]))
+            listed, _, _ = model.score_pairs(own.rows, np.empty((len(own), 0), dtype=np.int32))
+            shortlist, scores, facts = model.score_pairs(own.rows, np.hstack([_padded(own.labels), drawn]))
             observed = shortlist.values_of(own.labels) > 0
             named = shortlist.values_of(listed.matrix(np.ones(len(listed.columns), np.float32), L)) > 0
             sampled = ~named & ~observed
@@ -57,7 +59,7 @@ def score_fold(model: LabelRanker, rows: Dataset, background: int, seed: int) ->
             left = L - np.bincount(row[~sampled], minlength=len(own))
             share = left / np.maximum(1, np.bincount(row[sampled], minlength=len(own)))
             weight = np.where(sampled, share[row], 1)
-            found.append((row + start, shortlist.columns, scores, observed, weight.astype(np.float32)))
+            found.append((row + start, shortlist.columns, scores, observed, weight.astype(np.float32), facts))
             progress.advance(len(own))
     return Entries(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
@@ -98,7 +100,7 @@ class Folds:
             for f in range(count):
                 held = np.flatnonzero(self.fold == f)
                 own = self._fold(f, held, background, seed + f)
-                found.append(Entries(held[own.rows], own.columns, own.scores, own.observed, own.weight))
+                found.append(replace(own, rows=held[own.rows]))
                 progress.advance()
         together = [np.concatenate([getattr(own, name) for own in found]) for name in Entries.__dataclass_fields__]
         order = np.lexsort((together[1], together[0]))

@@ -44,7 +44,7 @@ def _scores(model: LabelRanker, versions: Any, columns: np.ndarray) -> np.ndarra
         codes = sparse_product(rows, np.asarray(stack.code.word_table))
         return codes @ np.asarray(stack.code.label_table)[columns].T
     also = np.tile(columns.astype(np.int32), (_count(versions), 1))
-    shortlist, scores = model.score_pairs(versions, also)
+    shortlist, scores, _ = model.score_pairs(versions, also)
     return shortlist.matrix(scores - scores.min(initial=0), len(model.classes_)).tocsc()[:, columns].toarray()
 
 

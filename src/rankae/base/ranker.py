@@ -120,17 +120,18 @@ class LabelRanker(Probabilities):
             raise DataError(f"k must be at least 1, but it is {k}")
         return self._answer(self._rows(X), min(k, len(self.classes_)))
 
-    def score_pairs(self, X: Any, also: np.ndarray, k: int = MOST_PLACES) -> tuple[Shortlist, np.ndarray]:
+    def score_pairs(self, X: Any, also: np.ndarray, k: int = MOST_PLACES) -> tuple[Shortlist, np.ndarray, np.ndarray]:
         """Scores of the best labels of each row and of some others, whatever they score.
 
         also : int32, rows x m label columns, padded with -1.
 
+        Returns the entries, their scores, and what the scores come from, float32 [entries, facts].
         A method that cannot score a label by itself gives those that its k best do not hold the lowest score.
         """
         self._check_fitted()
         return self._pairs(self._rows(X), also, min(k, len(self.classes_)))
 
-    def _pairs(self, rows: Rows, also: np.ndarray, k: int) -> tuple[Shortlist, np.ndarray]:
+    def _pairs(self, rows: Rows, also: np.ndarray, k: int) -> tuple[Shortlist, np.ndarray, np.ndarray]:
         columns, scores = self._answer(rows, k)
         shortlist = Shortlist.union([columns, also])
         ranked = columns >= 0
@@ -140,7 +141,9 @@ class LabelRanker(Probabilities):
         # Stored as what lies above the lowest, so that what is not stored is the lowest.
         above = sp.csr_matrix((scores[row, place] - lowest, (row, columns[row, place])), shape=shape)
         above.sort_indices()
-        return shortlist, shortlist.values_of(above) + lowest
+        values = shortlist.values_of(above) + lowest
+        counts = np.asarray(self.label_counts_, dtype=np.float32)[shortlist.columns]
+        return shortlist, values, np.stack([values, np.log1p(counts)], axis=1)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of all labels, rows x labels. For large label sets use `predict_top`."""

@@ -506,12 +506,13 @@ class RankAE(ChosenFeatures):
         with limited_to(self.threads):
             return self.model_.top(_prepared(rows), k)
 
-    def _pairs(self, rows: Rows, also: np.ndarray, k: int) -> tuple[Shortlist, np.ndarray]:
+    def _pairs(self, rows: Rows, also: np.ndarray, k: int) -> tuple[Shortlist, np.ndarray, np.ndarray]:
         if not isinstance(self.model_, Stack):
             return super()._pairs(rows, also, k)
         with limited_to(self.threads):
             candidates = self.model_.candidates(_prepared(rows), also)
-            return candidates.shortlist, self.model_.scores_of(candidates)
+            scores = self.model_.scores_of(candidates)
+        return candidates.shortlist, scores, np.column_stack([scores, candidates.evidence()])
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         notes = {"choices": self.choices_, "evidence": self.evidence_, "history": self.history_, "seed": self._seed}

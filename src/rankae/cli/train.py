@@ -64,6 +64,10 @@ def train(
         str | None,
         typer.Option(metavar="DATA", help="Checked rows: where labels are noisy, they choose."),
     ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What labels are called (JSONL, CSV, SKOS); those of no row can be found."),
+    ] = None,
     calibrate: Annotated[
         bool | None,
         typer.Option(
@@ -113,7 +117,9 @@ def train(
     model = _place_of_model(model, plan)
     check_place(model)
     checkpoint = model.with_name(f"{model.name}.checkpoint")
-    parameters = parse_settings(set or []) | given(preset=preset, words=words)
+    parameters = parse_settings(set or []) | given(
+        preset=preset, words=words, labels=None if labels is None else str(labels)
+    )
     usual: dict[str, Any] = {"random_state": seed, "threads": threads}
     ranker = new_ranker(method, parameters, usual | {"checkpoint": str(checkpoint), "resume": resume})
     if not plan:

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.components.closed_form import ClosedForm
+from rankae.components.label_names import LabelNames
 from rankae.components.neighbours import Neighbours, VotePredictions
 from rankae.components.network import NetworkComponent
 from rankae.components.predictions import CodePredictions, Predictions
@@ -31,7 +32,7 @@ from rankae.numerics.threads import each_on_one_thread, even_blocks
 _BLOCK = 8192
 _MANY = 256  # rows that are shared out among threads as blocks; fewer share out every step, and one row none
 COMPONENTS: dict[str, Any] = {
-    component.name: component for component in (ClosedForm, NetworkComponent, Neighbours, Rankers)
+    component.name: component for component in (ClosedForm, NetworkComponent, Neighbours, LabelNames, Rankers)
 }
 
 
@@ -81,6 +82,7 @@ class Stack:
     proposed: int = 40
     network: NetworkComponent | None = None
     neighbours: Neighbours | None = None
+    names: LabelNames | None = None
     rankers: Rankers | RankerWeights | None = None
     stacker: Stacker | None = None
     index: UsearchIndex | None = None  # over the code's labels; without one, all of them are looked at
@@ -91,7 +93,7 @@ class Stack:
         found: dict[str, Predictions] = {"code": self._read_code(rows)}
         return found | {
             component.name: component.predict(rows)
-            for component in (self.network, self.neighbours)
+            for component in (self.network, self.neighbours, self.names)
             if component is not None
         }
 
@@ -100,11 +102,21 @@ class Stack:
         predictions = self.predictions(rows)
         proposals = [predicted.propose(self.proposed) for predicted in predictions.values()]
         shortlist = Shortlist.union(proposals if also is None else [*proposals, also])
+        scores = self._scores(rows, predictions, shortlist)
+        near = closeness(predictions.get("neighbours"), shortlist)
+        return ScoredShortlist(shortlist, scores, self.label_counts[shortlist.columns], *near)
+
+    def scores_by_component(self, rows: sp.csr_matrix, shortlist: Shortlist) -> dict[str, np.ndarray]:
+        """Every component's scores of a shortlist that somebody else made."""
+        return self._scores(rows, self.predictions(rows), shortlist)
+
+    def _scores(
+        self, rows: sp.csr_matrix, predictions: dict[str, Predictions], shortlist: Shortlist
+    ) -> dict[str, np.ndarray]:
         scores = {name: predicted.scores(shortlist) for name, predicted in predictions.items()}
         if self.rankers is not None:
             scores["rankers"] = self._ranker_weights(self.rankers).scores(rows, shortlist)
-        near = closeness(predictions.get("neighbours"), shortlist)
-        return ScoredShortlist(shortlist, scores, self.label_counts[shortlist.columns], *near)
+        return scores
 
     def top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k best labels of each row. Labels beyond the shortlist follow in the order of the code's scores."""
@@ -185,7 +197,7 @@ class Stack:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         settings: dict[str, Any] = {"proposed": self.proposed, "components": {}}
         arrays = {"label_counts": self.label_counts}
-        for component in (self.code, self.network, self.neighbours, self.rankers):
+        for component in (self.code, self.network, self.neighbours, self.names, self.rankers):
             if component is not None:
                 settings["components"][component.name], own = component.state()
                 arrays |= {f"{component.name}.{name}": value for name, value in own.items()}
@@ -206,7 +218,7 @@ class Stack:
         stacker = Stacker(of_stacker) if of_stacker else None
         index, code = own("index"), components["code"]
         known = {code.shape} | {
-            component.shape for name, component in components.items() if name in ("neighbours", "rankers")
+            component.shape for name, component in components.items() if name in ("neighbours", "names", "rankers")
         }
         if known != {(len(code.word_table), len(arrays["label_counts"]))}:
             raise ModelFileError("the model's components know different words or labels; train it again")

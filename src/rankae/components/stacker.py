@@ -21,7 +21,7 @@ from rankae.numerics.threads import across_threads
 from rankae.paper.schedule import learning_rate_factor
 
 _LEAST_DEVIATION = np.float32(1e-4)  # what varied less in training must not rule rows where it does
-_MOST_EVIDENCE = 12  # four components give 11 columns; with a fixed number, one pass takes all
+_MOST_EVIDENCE = 16  # five components give 13 columns; with a fixed number, one pass takes all
 
 
 def evidence(

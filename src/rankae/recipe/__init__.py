@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.components.label_names import LabelNames
 from rankae.components.stack import Stack
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.recipe.fitting import fit_stack
@@ -34,11 +35,12 @@ def train_recipe(
     resume: bool = False,
     trusted: Trusted | None = None,
     embeddings: Sequence[WordEmbeddings | None] = (None,),
+    names: sp.csr_matrix | None = None,
 ) -> Stack:
     """Train the default model; with `resume`, components that `checkpoint_dir` holds are not trained again.
 
     Trusted rows, if there are any, take the place of the held-out rows. Of several candidates for the embeddings of
-    words, the start and the networks take the one that helps.
+    words, the start and the networks take the one that helps. Names of labels are weighted words, labels x features.
     """
     validation = [] if trusted is None else [trusted.rows.nnz, trusted.labels.nnz]
     known = [int(np.count_nonzero(candidate.vectors)) for candidate in embeddings if candidate is not None]
@@ -51,5 +53,6 @@ def train_recipe(
         start = chosen_by_trusted(rows, labels, settings, trusted, embeddings, training)
     settings = resolved(replace(settings, noise_rounds=start.noise_rounds), rows, labels, start.ridge, training)
     training.choices |= start.choices
-    task = Task(rows, labels, settings, training, steps, start.embeddings)
+    of_labels = None if names is None else LabelNames(names)
+    task = Task(rows, labels, settings, training, steps, start.embeddings, of_labels)
     return fit_stack(task, trusted)

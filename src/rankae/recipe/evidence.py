@@ -46,7 +46,10 @@ class StackerRows:
 
     def of_labels(self, chosen: np.ndarray) -> StackerRows:
         """The entries of some labels, `chosen` (bool)."""
-        kept = chosen[self.shortlist.columns]
+        return self.of_entries(chosen[self.shortlist.columns])
+
+    def of_entries(self, kept: np.ndarray) -> StackerRows:
+        """Some entries, `kept` (bool)."""
         starts = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[self.shortlist.starts]
         return StackerRows(Shortlist(starts, self.shortlist.columns[kept]), self.features[kept], self.worth[kept])
 

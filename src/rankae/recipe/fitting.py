@@ -27,6 +27,7 @@ from rankae.recipe.networks import whole_network
 from rankae.recipe.storage import stored_small
 from rankae.recipe.task import Task
 from rankae.recipe.trusted import Trusted, TrustedRows
+from rankae.recipe.unseen_labels import rows_of_unseen_labels
 from rankae.recipe.votes import Votes
 
 CODE, NETWORK, RANKERS, STACKER = "the code", "the network", "the rankers", "the stacker"
@@ -91,6 +92,7 @@ def _fit_stages(task: Task, trusted: Trusted | None) -> Stack:
         training.choices["components"] = choice("components", ["code"], "few rows" if few else "as set")
         return stack
     stack.neighbours = None if votes is None else votes.neighbours
+    stack.names = task.names
     if settings.network:
         stage(NETWORK)
         stack.network = validation.fit_network()
@@ -117,6 +119,9 @@ def _fit_stacker(task: Task, stack: Stack, validation: ValidationRows, with_sing
     extra = None
     if with_single_labels:
         extra = rows_of_single_labels(task, stack, len(rows.shortlist))
+    if (unseen := rows_of_unseen_labels(task, stack, candidates, validation.labels)) is not None:
+        rows = rows.of_labels(np.bincount(task.labels.indices, minlength=task.labels.shape[1]) > 0)
+        extra = unseen.followed_by(extra)
     stack.stacker = train_stacker(rows, validation.teaches, extra, settings)
     training.threshold = rows.threshold(stack.stacker, validation.labels)
     training.held_out = held_out_predictions(rows, validation.labels, validation.teaches, extra, settings)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.components.label_names import LabelNames
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import Resolved
@@ -23,6 +24,7 @@ class Task:
     training: Training
     steps: Steps
     embeddings: WordEmbeddings | None = None
+    names: LabelNames | None = None
 
     def without(self, places: np.ndarray) -> Task:
         """The same on all rows but these."""

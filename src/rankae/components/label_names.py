@@ -1,0 +1,88 @@
+"""Labels by their names: what a text and the name of a label share, the rarest words first.
+
+A label is usually called by words. A label of few training rows, or of none, can be found by them where everything that
+is learnt from rows fails. score = x'n, with x the row's weighted words and n those of the name, weighted by how rare
+they are in texts, n of length 1 with the words that no text has.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from rankae.components.predictions import Predictions
+from rankae.errors import ModelFileError
+from rankae.model_file import pack_csr, unpack_csr
+from rankae.numerics.row_search import RowSearch
+from rankae.numerics.shortlist import Shortlist
+from rankae.numerics.threads import across_threads
+
+PROPOSED = 10  # labels for a row: more are seldom right, and every one must be scored by all components
+_MOST_LABELS = 1000  # words that name more labels than this score, but propose none
+
+
+class NamePredictions:
+    """Of a block of rows; see `Predictions`."""
+
+    def __init__(self, rows: sp.csr_matrix, names: sp.csr_matrix, search: RowSearch) -> None:
+        self.rows, self.names, self.search = rows, names, search
+
+    def propose(self, k: int) -> np.ndarray:
+        return self.search.nearest(self.rows, min(k, PROPOSED))[0]
+
+    def scores(self, shortlist: Shortlist) -> np.ndarray:
+        scores = np.empty(len(shortlist.columns), dtype=np.float32)
+        rows, names = self.rows, self.names
+        row = rows.indptr, rows.indices, rows.data
+        across_threads(
+            _shared, shortlist.starts, shortlist.columns, *row, names.indptr, names.indices, names.data, scores
+        )
+        return scores
+
+
+class LabelNames:
+    """The weighted words of each label's name, labels x columns of the rows."""
+
+    name = "names"
+
+    def __init__(self, names: sp.csr_matrix) -> None:
+        self.names = names if names.has_sorted_indices else names.sorted_indices()
+        self._search = RowSearch.over(self.names, _MOST_LABELS)
+
+    def predict(self, rows: sp.csr_matrix) -> Predictions:
+        return NamePredictions(rows, self.names, self._search)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Columns of rows and labels that it knows."""
+        return self.names.shape[1], self.names.shape[0]
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {}, pack_csr("names", self.names)
+
+    @classmethod
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        names = unpack_csr(arrays, "names")
+        try:
+            names.check_format(full_check=True)
+        except ValueError:
+            raise ModelFileError("the names of the model's labels contradict themselves; train it again") from None
+        return cls(names)
+
+
+@njit(cache=True, nogil=True)
+def _shared(first, last, starts, columns, row_starts, row_words, row_values, name_starts, name_words, name_values, out):
+    """The inner product of each entry's row and name: the words of a name are few, so each is looked up in the row."""
+    for i in range(first, last):
+        words = row_words[row_starts[i] : row_starts[i + 1]]
+        values = row_values[row_starts[i] : row_starts[i + 1]]
+        for t in range(starts[i], starts[i + 1]):
+            total = np.float32(0)
+            for s in range(name_starts[columns[t]], name_starts[columns[t] + 1]):
+                place = np.searchsorted(words, name_words[s])
+                if place < len(words) and words[place] == name_words[s]:
+                    total += values[place] * name_values[s]
+            out[t] = total

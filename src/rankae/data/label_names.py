@@ -1,0 +1,79 @@
+"""Names of labels as words: which of them say something, and their weights in the columns of texts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.data.text import TextFeatures
+from rankae.data.tokens import pieces
+
+_COMMON = 0.2  # of the labels: what so many are called by tells none from others
+_TELLING = 0.5  # the share of labels, or of their rows, that must have a telling name for names to count
+_PARTED = re.compile(r"(?<=[a-z])(?=[A-Z])|_")  # givenName and given_name are two words each
+# How much the words of each field count.
+_WEIGHTS = {"name": 1.0, "alternatives": 0.5, "description": 0.3, "parents": 0.3}
+
+
+@dataclass(frozen=True)
+class LabelEntry:
+    """What is known of a label besides the rows that carry it."""
+
+    label: str
+    name: str
+    alternatives: tuple[str, ...] = ()
+    description: str = ""
+    parents: tuple[str, ...] = field(default=())
+
+
+def name_rows(entries: Sequence[LabelEntry], text: TextFeatures, counts: np.ndarray) -> sp.csr_matrix | None:
+    """The weighted words of each label's names, labels x columns of texts; None where names are no more than ids.
+
+    counts : training rows of each label.
+    """
+    found = [_weighted(entry, text) for entry in entries]
+    labels_with = Counter(word for words in found for word in words)
+    most = max(_COMMON * len(entries), 2)
+    column = {word: places for word, places in text.columns_of(labels_with).items() if places}
+    telling = [
+        any(word in column and labels_with[word] <= most and _is_word(word) for word in words) for words in found
+    ]
+    if np.mean(telling) < _TELLING or counts @ np.array(telling) < _TELLING * counts.sum():
+        return None
+    indptr, indices, values = [0], [], []
+    rarest = float(text.word_weights.max(initial=1.0))
+    for words in found:
+        own = {w: weight * (text.word_weights[column[w][0]] if w in column else rarest) for w, weight in words.items()}
+        length = np.sqrt(sum(value * value for value in own.values())) or 1.0
+        row = {place: value / length for word, value in own.items() for place in column.get(word, ())}
+        indices += sorted(row)
+        values += [row[place] for place in sorted(row)]
+        indptr.append(len(indices))
+    shape = len(entries), text.width
+    return sp.csr_matrix((np.array(values, np.float32), np.array(indices, np.int32), indptr), shape=shape)
+
+
+def _weighted(entry: LabelEntry, text: TextFeatures) -> dict[str, float]:
+    """The words of an entry, each with the largest weight of the fields that it stands in."""
+    words: dict[str, float] = {}
+    fields = {
+        "name": [entry.name],
+        "alternatives": entry.alternatives,
+        "description": [entry.description],
+        "parents": entry.parents,
+    }
+    for name, texts in fields.items():
+        for said in texts:
+            tokens = text.words_in(_PARTED.sub(" ", said))
+            for word in tokens + pieces(tokens):
+                words[word] = max(words.get(word, 0.0), _WEIGHTS[name])
+    return words
+
+
+def _is_word(word: str) -> bool:
+    return any(character.isalpha() for character in word) and (len(word) > 1 or not word.isascii())

@@ -219,7 +219,8 @@ class ChosenFeatures(LabelRanker):
                 raise RankaeError("the names of labels share no words with the texts; leave label_names out")
             return None
         known = int((np.diff(names.indptr) > 0).sum())
-        self.choices_["label_names"] = f"true (words of texts name {known} of {len(classes)} labels)"
+        why = f"words of texts name {known} of {len(classes)} labels"
+        self.choices_["label_names"] = choice("label_names", True, why)
         return names
 
     def _scaling_arrays(self) -> dict[str, np.ndarray]:

@@ -7,6 +7,7 @@ Which rows the stacker learns from is the only difference between the two ways t
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ from rankae.components.closed_form import ClosedForm
 from rankae.components.network import NetworkComponent
 from rankae.components.rankers import Rankers
 from rankae.components.stack import ScoredShortlist, Stack
-from rankae.metrics import precisions
+from rankae.metrics import precisions, row_merits
 from rankae.progress import stage, stages
 from rankae.recipe import rules
 from rankae.recipe.evidence import StackerRows, held_out_predictions, rows_of_single_labels, train_stacker
@@ -111,6 +112,7 @@ def _fit_stages(task: Task, trusted: Trusted | None) -> Stack:
 def _fit_stacker(task: Task, stack: Stack, validation: ValidationRows, with_single_labels: bool) -> ScoredShortlist:
     settings, training = task.settings, task.training
     candidates = validation.score(stack)
+    candidates = _with_names_if_they_help(task, stack, candidates, validation)
     training.choices["components"] = choice(
         "components", list(candidates.scores), "in the order of the stacker's inputs"
     )
@@ -131,3 +133,27 @@ def _fit_stacker(task: Task, stack: Stack, validation: ValidationRows, with_sing
         training.evidence[f"{name} alone"] = precisions(alone, validation.labels)
     training.timed("stacker", began)
     return candidates
+
+
+def _with_names_if_they_help(
+    task: Task, stack: Stack, candidates: ScoredShortlist, validation: ValidationRows
+) -> ScoredShortlist:
+    """The scores with those by names of labels, if validation rows are then ranked no worse; where labels are listed
+    that no row carries, nothing else knows them, and names stay."""
+    counts = np.bincount(task.labels.indices, minlength=task.labels.shape[1])
+    if task.names is None or not counts.all():
+        return candidates
+    name = task.names.name
+    without = replace(candidates, scores={n: scores for n, scores in candidates.scores.items() if n != name})
+    merit = {}
+    for case, found in (("with", candidates), ("without", without)):
+        rows = StackerRows.of(found, validation.labels, task.labels, task.settings)
+        ranked = held_out_predictions(rows, validation.labels, validation.teaches, None, task.settings)
+        merit[case] = float(row_merits(ranked.columns[:, :5], validation.labels).mean())
+    keep = merit["with"] >= merit["without"]
+    reason = "mean precision of held-out rows with and without"
+    task.training.choices["label_names"] = choice("label_names", keep, reason, merit)
+    if keep:
+        return candidates
+    stack.names = None
+    return without

@@ -57,13 +57,13 @@ class HeldOutFolds:
 
     @cached_property
     def teaches(self) -> np.ndarray:
-        """Rows whose labels stand on other rows too. Of the others nobody could know a label, if not by its name: that
-        none of the proposed ones is right says nothing of components, only that rare labels are rare."""
+        """Rows whose labels stand on other rows too. Of the others nobody could know a label: that none of the
+        proposed ones is right says nothing of components, only that rare labels are rare."""
         found = []
         for f, held in enumerate(self.folds):
             known = (self._counts_without(f) > 0).astype(np.float32)
             carried = np.diff(self.task.labels.indptr)[held]
-            found.append((self.task.labels[held] @ known > 0) | (carried == 0) | (self.task.names is not None))
+            found.append((self.task.labels[held] @ known > 0) | (carried == 0))
         return np.concatenate(found)
 
     def label_counts(self) -> np.ndarray:

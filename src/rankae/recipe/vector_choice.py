@@ -53,7 +53,7 @@ class VectorCandidates:
             try:
                 encoder = open_encoder(name)
             except MissingExtra as missing:
-                return [], choice("encoder", NONE, missing)
+                return [], choice("encoder", NONE, str(missing))
             seconds = encoder.seconds(texts)
             if seconds > _MOST_SECONDS:
                 too_slow.append(f"{name} would take about {seconds / 60:.0f} minutes, --set encoder={name} does try it")

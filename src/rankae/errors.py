@@ -20,3 +20,7 @@ class MissingExtra(RankaeError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional package; install it with: pip install 'rankae[{extra}]'")
+
+
+class OtherRank(Exception):
+    """Training is over on a process that is not the first of several: that one has the whole network."""

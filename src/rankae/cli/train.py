@@ -101,6 +101,7 @@ def train(
 ) -> None:
     """Train a model and write it to a folder; no option but --model is needed, and with --plan not even that.
 
+    `torchrun --nproc-per-node N -m rankae train ...` trains the presets of the paper on several processes.
     With --cluster, workers read the inputs from, and leave finished shards in, DIR.checkpoint, which they must share.
     Ctrl-C keeps the last checkpoint, in DIR.checkpoint, from which --resume goes on.
     """
@@ -109,12 +110,14 @@ def train(
     from rankae.cli.fitting import fit_and_save, model_of_other_data, new_ranker
     from rankae.cli.on_cluster import cluster_workers, sharing_with
     from rankae.cli.plan import keep_within, parse_size, plan_of, show_plan
+    from rankae.cli.ranks import OtherRank, place_of_rank, process_group, rank, started_again
     from rankae.data import load_dataset
     from rankae.model_file import check_place
     from rankae.model_file.lock import only_one
 
     most_bytes = None if memory is None else parse_size(memory)
-    model = _place_of_model(model, plan)
+    model = place_of_rank(_place_of_model(model, plan))
+    resume = resume or started_again()
     check_place(model)
     checkpoint = model.with_name(f"{model.name}.checkpoint")
     parameters = parse_settings(set or []) | given(
@@ -124,7 +127,8 @@ def train(
     ranker = new_ranker(method, parameters, usual | {"checkpoint": str(checkpoint), "resume": resume})
     if not plan:
         context.with_resource(only_one(checkpoint, "training"))
-        _check_checkpoint(method, ranker, checkpoint, resume)
+        if rank() == 0:
+            _check_checkpoint(method, ranker, checkpoint, resume)
     if trusted is not None:
         _check_use_of_trusted(method)
     options = given(
@@ -154,11 +158,17 @@ def train(
     try:
         if validation:
             facts["held_out"] = _held_out_measures(new_ranker(method, parameters, usual), rows, checked, seed)
-        with cluster_workers(cluster, checkpoint / "cluster") as workers, sharing_with(workers):
-            kept = replaced is not None
+        with (
+            cluster_workers(cluster, checkpoint / "cluster") as workers,
+            sharing_with(workers),
+            process_group() as alone,
+        ):
+            kept, calibrate = replaced is not None, calibrate if alone else False
             facts = fit_and_save(ranker, rows, model, checked, calibrate, keep_old=kept, **facts)
             if workers is not None:
                 facts["cluster"] = workers.summary()
+    except OtherRank:
+        return  # the first process has the whole network, and saves it
     except KeyboardInterrupt:
         typer.echo(_how_to_go_on(checkpoint, context.obj), err=True)
         raise typer.Exit(INTERRUPTED) from None

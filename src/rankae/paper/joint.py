@@ -79,10 +79,18 @@ def train_joint(
         raise DataError("there are no rows to learn from")
     if settings.shortlist < 0:
         raise RankaeError(f"shortlist is {settings.shortlist}; give the number of labels a step looks at, or 0 for all")
+    from rankae.paper import distributed
+
+    if distributed.is_running():
+        if validation is not None:
+            raise RankaeError("several processes train without validation rows; set the epochs, as in --set epochs=8")
+        given = {"words": words, "word_vectors": word_vectors, "network": network}
+        kept = {"checkpoint_dir": checkpoint_dir, "resume": resume}
+        return distributed.train_on_ranks(rows, labels, settings, **given, **kept)
     with limited_to(settings.threads):
         started = network is not None
         if network is None:
-            network = _new_network(rows, labels, settings, words, word_vectors)
+            network = new_network(rows, labels, settings, words, word_vectors)
         else:
             network = deepcopy(network)  # the given one may lie in a mapped, read-only file
         steps_per_epoch = -(-labels.shape[0] // settings.batch)
@@ -189,6 +197,7 @@ class JointTraining:
         parts = self.losses(x, y)
         loss = torch.stack(list(parts.values())).sum()
         loss.backward()
+        self.gradients_are_there()
         if self.shortlist is not None:
             of_biases = self.network.D.label_bias.grad.coalesce()  # type: ignore[union-attr]
             self.shortlist.learn(of_biases.indices()[0], of_biases.values())
@@ -202,6 +211,9 @@ class JointTraining:
                 f"(now {self.settings.learning_rate:g}) or scale the features"
             )
         return values
+
+    def gradients_are_there(self) -> None:
+        """Called before each step of the optimisers: for those who share gradients with other processes."""
 
     def judge(self, rows: Rows, labels: sp.csr_matrix) -> Figures:
         """P@k of the network as it is; the best so far is kept."""
@@ -255,7 +267,7 @@ class JointTraining:
         return {name: value for name, value in own.items() if name not in ("threads", "device")}
 
 
-def _new_network(
+def new_network(
     rows: Rows, labels: sp.csr_matrix, settings: JointSettings, words: int | None, word_vectors: np.ndarray | None
 ) -> RankNetwork:
     if word_vectors is not None:

@@ -109,7 +109,7 @@ def test_noise_rates_of_exact_scores():
     right = rng.random(n) < 0.2
     scores = np.where(right, rng.normal(3, 1, n), rng.normal(-3, 1, n))
     observed = np.where(right, rng.random(n) < 0.8, rng.random(n) < 0.02)
-    entries = Entries(np.arange(n), np.zeros(n, int), scores, observed, np.ones(n, np.float32), scores[:, None])
+    entries = Entries(np.arange(n), np.zeros(n, int), scores, observed, np.ones(n), np.ones(n, bool), scores[:, None])
     p = probabilities(entries)
     noise = noise_model(entries, p, cells)
     assert noise.missing.value == pytest.approx(0.2, abs=0.03)
@@ -147,7 +147,7 @@ def test_labels_that_nobody_predicts():
     columns = np.repeat([0, 1], 500)
     observed = rng.random(1000) < 0.05
     p = np.where(columns == 0, observed + 0.1, 1 - observed)
-    entries = Entries(np.tile(np.arange(500), 2), columns, p, observed, np.ones(1000, np.float32), p[:, None])
+    entries = Entries(np.tile(np.arange(500), 2), columns, p, observed, np.ones(1000), np.ones(1000, bool), p[:, None])
     assert [label for label, _, _ in unpredictable_labels(entries, p, 2)] == [1]
 
 

@@ -37,7 +37,7 @@ _FIELDS = ("rows", "columns", "probability", "recorded")
 
 def missing_labels(entries: Entries, p: Likely, noise: NoiseModel) -> Flags:
     """Labels that are not recorded, the most probable first. The random sample is not flagged: nobody named it."""
-    own = np.flatnonzero(~entries.observed & (entries.weight == 1))
+    own = np.flatnonzero(~entries.observed & entries.listed)
     return _ranked("missing", entries, p.above, own, noise.is_missing(p.above[own]), entries.scores[own])
 
 

@@ -73,7 +73,7 @@ class NoiseModel:
 class Likely:
     """P(recorded) of each entry, in two ways.
 
-    above : from the model's score by isotonic regression. The model has learnt to order what is likely.
+    above : from the model's score by isotonic regression over the shortlists. The model has learnt to order these.
     below : by boosted trees that read all facts. Models never learn to order what is unlikely, for nothing unlikely is
         on a shortlist; the trees learn it from the sample of all cells, each fifth of the rows from the others.
     """
@@ -83,8 +83,9 @@ class Likely:
 
 
 def probabilities(entries: Entries, seed: int = 0) -> Likely:
-    known, values = isotonic_map(entries.scores, entries.observed, entries.weight)
-    return Likely(np.interp(entries.scores, known, values), _by_trees(entries, seed))
+    own = entries.listed
+    known, values = isotonic_map(entries.scores[own], entries.observed[own])
+    return Likely(np.where(own, np.interp(entries.scores, known, values), values[0]), _by_trees(entries, seed))
 
 
 def _by_trees(entries: Entries, seed: int) -> np.ndarray:
@@ -116,9 +117,8 @@ def noise_model(entries: Entries, p: Likely, cells: int) -> NoiseModel:
     """The rates, from all entries; `cells` is rows x labels."""
     recorded = int(entries.observed.sum())
     # From above: what is not recorded among the surest cells, at most as many as there are recorded labels.
-    falling = np.argsort(-entries.scores, kind="stable")
-    weight = entries.weight[falling].astype(np.float64)
-    u = _least_share(np.where(entries.observed[falling], 0, weight), weight, _FEWEST_SURE, recorded)
+    falling = np.argsort(np.where(entries.listed, -entries.scores, np.inf), kind="stable")[: entries.listed.sum()]
+    u = _least_share(~entries.observed[falling], np.ones(len(falling)), _FEWEST_SURE, recorded)
     # From below: what is recorded among the least sure cells. Where these are nearly all, right labels are among them.
     rising = np.argsort(p.below, kind="stable")
     weight = entries.weight[rising].astype(np.float64)

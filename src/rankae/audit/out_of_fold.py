@@ -27,6 +27,7 @@ class Entries:
 
     observed : whether the row carries the label.
     weight : for how many cells of the matrix the entry stands: 1, or more for one of the sample.
+    listed : whether the model itself put the label on the row's shortlist; elsewhere its scores mean little.
     facts : float32 [entries, facts]; what the scores come from.
     """
 
@@ -35,6 +36,7 @@ class Entries:
     scores: np.ndarray
     observed: np.ndarray
     weight: np.ndarray
+    listed: np.ndarray
     facts: np.ndarray
 
 
@@ -59,7 +61,7 @@ def score_fold(model: LabelRanker, rows: Dataset, background: int, seed: int) ->
             left = L - np.bincount(row[~sampled], minlength=len(own))
             share = left / np.maximum(1, np.bincount(row[sampled], minlength=len(own)))
             weight = np.where(sampled, share[row], 1)
-            found.append((row + start, shortlist.columns, scores, observed, weight.astype(np.float32), facts))
+            found.append((row + start, shortlist.columns, scores, observed, weight.astype(np.float32), named, facts))
             progress.advance(len(own))
     return Entries(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 

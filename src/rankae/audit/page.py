@@ -22,6 +22,7 @@ STYLE = """
 form.filter { display: flex; flex-wrap: wrap; gap: .6rem; align-items: center; margin: .8rem 0;
   position: sticky; top: 0; background: #fff; padding: .4rem 0; border-bottom: 1px solid #ddd; z-index: 1; }
 form.filter input, form.filter select { font: inherit; padding: .25rem .4rem; max-width: 100%; }
+table.flags th { text-align: left; }
 table.flags td { vertical-align: top; white-space: normal; text-align: left; }
 table.flags td.figure { text-align: right; }
 table.flags td.text { min-width: 22rem; max-width: 46rem; overflow-wrap: anywhere; }

@@ -115,8 +115,8 @@ def test_partial_fit_learns_from_new_rows_and_keeps_the_old(preset):
     assert model.training_rows_ == len(TEXTS) + 30
 
 
-def test_partial_fit_refuses_labels_it_never_saw():
-    model = tiny().fit(TEXTS, TAGS)
+def test_the_papers_network_refuses_labels_it_never_saw():
+    model = RankAE("paper", epochs=1, word_size=8).fit(TEXTS, TAGS)
     with pytest.raises(DataError, match="purple"):
         model.partial_fit(["red"], [["purple"]])
 

@@ -38,6 +38,20 @@ class HeldOut:
     def taken(self, rows: np.ndarray) -> HeldOut:
         return HeldOut(self.columns[rows], self.scores[rows], self.labels[rows])
 
+    def joined(self, others: HeldOut, most: int) -> HeldOut:
+        """These rows and others, the others first; at most so many. Labels are those of whichever knows more."""
+        rows, places = len(self) + len(others), max(self.columns.shape[1], others.columns.shape[1])
+        columns = np.full((rows, places), -1, dtype=np.int32)
+        scores = np.full((rows, places), -np.inf, dtype=np.float32)
+        begin, labels, known = 0, [], max(self.labels.shape[1], others.labels.shape[1])
+        for part in (others, self):
+            own = slice(begin, begin + len(part))
+            columns[own, : part.columns.shape[1]], scores[own, : part.scores.shape[1]] = part.columns, part.scores
+            matrix = sp.csr_matrix(part.labels)
+            labels.append(sp.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=(len(part), known)))
+            begin += len(part)
+        return HeldOut(columns[:most], scores[:most], sp.vstack(labels, format="csr")[:most])
+
     def state(self) -> dict[str, np.ndarray]:
         return {
             "columns": np.ascontiguousarray(self.columns[:, :_KEPT_PLACES], dtype=np.int32),

@@ -95,6 +95,18 @@ def labels_among(Y: Any, classes: np.ndarray, pass_over: bool = False) -> sp.csr
     return sp.csr_matrix((given.data[known], (given.row[known], columns[given.col[known]])), shape=shape)
 
 
+def labels_with_new(Y: Any, classes: np.ndarray) -> tuple[sp.csr_matrix, np.ndarray]:
+    """Labels Y in the columns of known `classes` and, behind them, of names that are new; and all the classes."""
+    targets = label_matrix(Y)
+    if targets.kind == "indicator":
+        return labels_among(Y, classes), classes
+    place = {name: i for i, name in enumerate(classes.tolist())}
+    for name in targets.classes.tolist():
+        place.setdefault(name, len(place))
+    every = classes if len(place) == len(classes) else name_array(place)
+    return labels_among(Y, every), every
+
+
 def _is_collection(row: Any) -> bool:
     return isinstance(row, list | set | frozenset | tuple | np.ndarray)
 

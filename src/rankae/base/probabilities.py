@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 
 from rankae.base.calibration import FEWEST_ROWS, Calibration
+from rankae.base.choose_cuts import Aim, choose_cuts
 from rankae.base.cuts import Cuts
 from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.base.inputs import labels_among
@@ -116,6 +117,24 @@ class Probabilities(BaseEstimator):
         if held_out is not None and len(held_out) >= FEWEST_ROWS and held_out.labels.nnz:
             self.held_out_, self.calibration_ = held_out, Calibration.fit(held_out, np.asarray(self.label_counts_))
         return self
+
+    def _calibrate_again(self, seen_before: HeldOut) -> None:
+        """Take up rows that were ranked before the model learnt from them; the cut keeps its aim.
+
+        Rows that have been held out earlier stay, as many as a calibration can use.
+        """
+        if not seen_before.labels.nnz:
+            return
+        if self.held_out_ is not None:
+            seen_before = self.held_out_.joined(seen_before, _MOST_ROWS)
+        aim = None if self.cuts_ is None else Aim.parse(self.cuts_.aim)
+        self._calibrate_on(seen_before)
+        if self.held_out_ is None or aim is None:
+            self.cuts_ = None
+        else:
+            self.cuts_ = choose_cuts(
+                self.held_out_, self.probabilities(self.held_out_.columns, self.held_out_.scores), aim
+            )
 
     def _calibrated(self) -> Calibration:
         if self.calibration_ is None:

@@ -1,11 +1,14 @@
-"""Going on with new rows: every component moves as little as the new rows ask for.
+"""Going on with new rows and new labels: every component moves as little as the new rows ask for.
 
-    code        W + (X'X + ridge I)^-1 X'(Z - X W): ridge regression that is drawn to the old solution, not to 0
+    code        W + dW, where dW is the ridge regression of what is left over, (Z - X W), on the new rows; a word that
+                the old rows knew well moves little: its ridge is the sum of its squares in them
+    new labels  columns of their own in the code: the closed form again, the singular vectors of the new labels, with
+                a word table that is the ridge regression of theirs; a network's D gets their regression on its codes
     rankers     the SVM of each label that the new rows name, with its weights drawn to the old ones
     neighbours  the new rows can vote
     network     some more epochs, on the new rows alone
 
-The stacker stays as it is.
+The stacker stays as it is. Shortlists that rankers learn from are those of components that have not seen the new rows.
 """
 
 from __future__ import annotations
@@ -14,39 +17,194 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 
 from rankae.components.closed_form import ClosedForm
+from rankae.components.neighbours import Neighbours
 from rankae.components.network import NetworkComponent
+from rankae.components.ranker_weights import RankerWeights
+from rankae.components.rankers import Rankers, random_negatives
 from rankae.components.stack import Stack
 from rankae.numerics.conjugate_gradients import RidgeSolver
+from rankae.numerics.shortlist import Shortlist
+from rankae.numerics.singular_vectors import leading_vectors
 from rankae.numerics.sparse_product import sparse_product
 
 _RIDGE = 1.0
 _EPOCHS = 3
+_RANDOM_NEGATIVES = 10  # new labels a row, so that their rankers learn what they are about
+_MOST_NEW_COLUMNS = 128  # of the code
+_SAMPLE = 2_000  # rows that tell at what height a network's scores of right and of other labels lie
 
 
 def updated(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int = 0) -> Stack:
-    """The stack after it has seen some more rows."""
+    """The stack after it has seen some more rows; columns of `labels` beyond those that it knows are new labels."""
+    if isinstance(stack.rankers, RankerWeights):  # of a shrunk model
+        stack = replace(stack, rankers=stack.rankers.rankers())
+    known = len(stack.label_counts)
+    counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
+    counts[:known] += stack.label_counts
+    # The stacker has learnt what the counts that it met are worth, and nothing of others.
+    met = stack.label_counts[stack.label_counts > 0]
+    counts[known:] = (
+        np.clip(counts[known:], met.min(initial=np.inf), met.max(initial=0)) if len(met) else counts[known:]
+    )
+    wide = _with_new_labels(stack, rows, labels, counts, seed)
+    neighbours = None if wide.neighbours is None else _more_neighbours(wide.neighbours, rows, labels)
+    rankers = wide.rankers
+    if isinstance(rankers, Rankers):
+        shortlist = _unseen_shortlist(wide, neighbours, rows, labels, known, seed)
+        rankers = rankers.updated(rows, labels, shortlist, seed=seed)
     return replace(
-        stack,
-        code=_updated_code(stack.code, rows, labels, seed),
-        network=None if stack.network is None else _updated_network(stack.network, rows, labels, seed),
-        neighbours=None if stack.neighbours is None else stack.neighbours.updated(rows, labels),
-        rankers=None if stack.rankers is None else stack.rankers.updated(rows, labels, _named(stack, rows), seed=seed),
-        label_counts=stack.label_counts + np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32),
+        wide,
+        code=_updated_code(wide.code, rows, labels, wide.neighbours),
+        network=None if wide.network is None else _updated_network(wide.network, rows, labels, seed),
+        neighbours=neighbours,
+        rankers=rankers,
     )
 
 
-def _named(stack: Stack, rows: sp.csr_matrix):
-    return stack.candidates(rows).shortlist
+def _with_new_labels(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, counts: np.ndarray, seed: int) -> Stack:
+    """Every component with a place for labels that it does not know; what it knows stays as it is."""
+    known, fresh = len(stack.label_counts), labels.shape[1] - len(stack.label_counts)
+    if not fresh:
+        return replace(stack, label_counts=counts)
+    rankers, neighbours = stack.rankers, stack.neighbours
+    if isinstance(rankers, Rankers):
+        empty = sp.csr_matrix((fresh, rankers.weights.shape[1]), dtype=np.float32)
+        weights = sp.vstack([rankers.weights, empty], format="csr")
+        rankers = Rankers(weights, np.concatenate([rankers.biases, np.full(fresh, -1, np.float32)]))
+    if neighbours is not None:
+        old = sp.csr_matrix(neighbours.labels)
+        wide = sp.csr_matrix((old.data, old.indices, old.indptr), shape=(old.shape[0], labels.shape[1]))
+        neighbours = Neighbours(neighbours.search, wide, neighbours.count)
+    return replace(
+        stack,
+        code=_code_with(stack.code, labels[:, known:], counts, seed),
+        network=None if stack.network is None else _network_with(stack.network, rows, labels),
+        neighbours=neighbours,
+        rankers=rankers,
+        label_counts=counts,
+        index=None,  # it was built for fewer labels
+    )
 
 
-def _updated_code(code: ClosedForm, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int) -> ClosedForm:
+def _code_with(code: ClosedForm, fresh: sp.csr_matrix, counts: np.ndarray, seed: int) -> ClosedForm:
+    """The code with columns for labels that it does not know; what words say of those is yet to be learnt."""
+    known, h = code.label_table.shape
+    vectors = leading_vectors(fresh, _MOST_NEW_COLUMNS, seed)
+    label_table = np.zeros((known + fresh.shape[1], h + vectors.shape[1]), dtype=np.float32)
+    label_table[:known, :h], label_table[known:, h:] = code.label_table, vectors
+    word_table = np.pad(np.asarray(code.word_table), ((0, 0), (0, vectors.shape[1])))
+    residual = dict(code.residual)
+    if residual:
+        residual["in"] = np.pad(residual["in"], ((0, 0), (0, vectors.shape[1])))
+        residual["out"] = np.pad(residual["out"], ((0, vectors.shape[1]), (0, 0)))
+    common = code.common
+    if common is not None:  # a label is common if it has as many rows as the rarest common one
+        least = counts[common].min(initial=np.inf)
+        common = np.concatenate([common, known + np.flatnonzero(counts[known:] >= least)]).astype(common.dtype)
+    bias = np.concatenate([code.bias, np.zeros(fresh.shape[1], np.float32)])
+    return ClosedForm(word_table, label_table, bias, residual, common)
+
+
+def _label_rows(codes: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:
+    """The ridge regression of each label on the codes: labels x h."""
+    gram = codes.T.astype(np.float64) @ codes
+    gram[np.diag_indices_from(gram)] += _RIDGE * max(np.trace(gram) / len(gram), 1e-6) * 0.1
+    return np.linalg.solve(gram, (labels.T @ codes).T).T.astype(np.float32)
+
+
+def _more_neighbours(neighbours: Neighbours, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Neighbours:
+    return neighbours.updated(_followed_words(neighbours, rows), labels)
+
+
+def _followed_words(neighbours: Neighbours, rows: sp.csr_matrix) -> sp.csr_matrix:
+    """The rows without words that the search does not follow: new rows alone would not speak for those."""
+    followed = np.diff(neighbours.search.weights.starts) > 0
+    kept = sp.csr_matrix(rows, copy=True)
+    kept.data *= followed[kept.indices]
+    kept.eliminate_zeros()
+    return kept
+
+
+def _unseen_shortlist(
+    stack: Stack, neighbours: Neighbours | None, rows: sp.csr_matrix, labels: sp.csr_matrix, known: int, seed: int
+) -> Shortlist:
+    """Which labels the components propose for new rows, none of which is its own neighbour."""
+    proposals = [stack.code.predict(rows).propose(stack.proposed)]
+    if stack.network is not None:
+        proposals.append(stack.network.predict(rows).propose(stack.proposed))
+    if neighbours is not None:
+        proposals.append(_votes_of_others(neighbours, rows).propose(stack.proposed))
+    if labels.shape[1] > known:
+        few = min(_RANDOM_NEGATIVES, labels.shape[1] - known)
+        proposals.append(random_negatives(labels[:, known:], few, seed) + np.int32(known))
+    return Shortlist.union(proposals)
+
+
+def _votes_of_others(neighbours: Neighbours, rows: sp.csr_matrix):
+    """Votes for the last rows that the neighbours remember, without their own."""
+    one_more = Neighbours(neighbours.search, neighbours.labels, neighbours.count + 1)
+    found, cosine = one_more.nearest(rows)
+    own = neighbours.search.size - rows.shape[0] + np.arange(rows.shape[0])
+    cosine = np.where(found == own[:, None], 0, cosine)
+    order = np.argsort(-cosine, axis=1, kind="stable")[:, : neighbours.count]
+    found, cosine = np.take_along_axis(found, order, axis=1), np.take_along_axis(cosine, order, axis=1)
+    return neighbours.votes(np.where(cosine > 0, found, -1).astype(np.int32), cosine)
+
+
+def _updated_code(
+    code: ClosedForm, rows: sp.csr_matrix, labels: sp.csr_matrix, neighbours: Neighbours | None
+) -> ClosedForm:
     # D may have been tuned, so the code that stands for a row's labels is the one that D reads as those labels.
-    target = labels @ np.linalg.pinv(code.label_table).T if code.residual else sparse_product(labels, code.label_table)
+    target = (
+        labels @ np.linalg.pinv(np.asarray(code.label_table)).T
+        if code.residual
+        else sparse_product(labels, code.label_table)
+    )
     wanted = np.asarray(target, dtype=np.float32) - sparse_product(rows, code.word_table)
-    change = RidgeSolver(rows, _RIDGE).solve(wanted)
-    return ClosedForm(code.word_table + change, code.label_table, code.bias, code.residual, code.common)
+    scale = 1 / np.sqrt(1 + _squares_of_old_rows(neighbours, rows.shape[1]) / _RIDGE)
+    change = RidgeSolver(sp.csr_matrix(rows @ sp.diags_array(scale), dtype=np.float32), _RIDGE).solve(wanted)
+    word_table = np.asarray(code.word_table) + change * scale[:, None].astype(np.float32)
+    return ClosedForm(word_table, code.label_table, code.bias, code.residual, code.common)
+
+
+def _squares_of_old_rows(neighbours: Neighbours | None, words: int) -> np.ndarray:
+    """The sum of each word's squares in the rows that neighbours remember; 0 where nothing remembers them."""
+    if neighbours is None:
+        return np.zeros(words)
+    old = neighbours.search.matrix()
+    squares = np.asarray(old.multiply(old).sum(0), dtype=np.float64).ravel()
+    unfollowed = np.diff(neighbours.search.weights.starts) == 0  # they are the most frequent words
+    squares[unfollowed] = squares.max(initial=0.0)
+    return squares
+
+
+def _network_with(component: NetworkComponent, rows: sp.csr_matrix, labels: sp.csr_matrix) -> NetworkComponent:
+    """Networks whose D has a row for each new label, at the height at which its scores of known labels lie."""
+    known = len(component.bias)
+    sample = np.arange(rows.shape[0])[:_SAMPLE]
+    members = []
+    for member, gates in zip(component.members, component._gates, strict=True):
+        grown = type(member)(len(member.word_vectors), labels.shape[1], component.settings)
+        values = dict(member.state_dict())
+        with torch.no_grad():
+            codes = component._codes(member, gates, rows)
+            table, bias = values["label_vectors"].cpu().numpy(), values["label_bias"].cpu().numpy()
+            scores = codes[sample] @ table.T + bias
+            carried = labels[sample][:, :known].toarray() > 0
+            low = float(np.median(scores))
+            high = float(scores[carried].mean()) if carried.any() else low + 1
+            mean = codes.mean(0)
+            vectors = _label_rows(codes - mean, labels[:, known:]) * np.float32(high - low)
+            shares = np.asarray(labels[:, known:].mean(0), dtype=np.float32).ravel()
+            biases = np.float32(low) + (high - low) * shares - vectors @ mean
+            values["label_vectors"] = torch.cat([values["label_vectors"], torch.from_numpy(vectors)])
+            values["label_bias"] = torch.cat([values["label_bias"], torch.from_numpy(biases.astype(np.float32))])
+        grown.load_state_dict(values)
+        members.append(grown.to(component.settings.device).eval())
+    return NetworkComponent(members, component.settings)
 
 
 def _updated_network(

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 import torch
 
 from rankae.base.calibration import Calibration
-from rankae.base.inputs import is_text, label_matrix, labels_among
+from rankae.base.held_out import MOST_PLACES, HeldOut
+from rankae.base.inputs import is_text, label_matrix, labels_among, labels_with_new
 from rankae.base.parameters import (
     Count,
     Device,
@@ -407,14 +408,24 @@ class RankAE(ChosenFeatures):
         return {name: values for name, values in (dense | OPEN[base]).items() if not self._sets(name)}
 
     def partial_fit(self, X: Any, Y: Any) -> Self:
-        """Go on training with new rows; their labels must be among `classes_`. The first call is `fit`."""
+        """Go on training with new rows, which may carry new labels; the first call is `fit`.
+
+        The recipe's models (presets "default" and "fast") learn new labels; they are added to the end of `classes_`.
+        What the model said of the new rows before it learnt from them joins the rows that it is calibrated on.
+        """
         if not hasattr(self, "model_"):
             return self.fit(X, Y)
-        rows, labels = _prepared(self._rows(X)), labels_among(Y, self.classes_)
-        if labels.shape[0] != (len(rows) if isinstance(rows, list) else rows.shape[0]):
+        rows = _prepared(self._rows(X))
+        if isinstance(self.model_, Stack):
+            labels, classes = labels_with_new(Y, self.classes_)
+        else:
+            labels, classes = labels_among(Y, self.classes_), self.classes_
+        n = len(rows) if isinstance(rows, list) else rows.shape[0]
+        if labels.shape[0] != n:
             raise DataError("there are not as many rows as rows of labels")
-        self.label_counts_ = self.label_counts_ + np.bincount(labels.indices, minlength=labels.shape[1])
-        self.training_rows_ += labels.shape[0]
+        if n == 0:
+            return self
+        before = HeldOut(*self._answer(rows, min(MOST_PLACES, len(self.classes_))), labels)
         with limited_to(self.threads):
             if isinstance(self.model_, Stack):
                 self.model_ = updated(self.model_, rows, labels, self._seed)
@@ -424,6 +435,11 @@ class RankAE(ChosenFeatures):
                 self.history_ = self.model_.history
             else:
                 self.model_ = self._fit_joint(rows, labels, network=self.model_)
+        counts = np.bincount(labels.indices, minlength=len(classes))
+        counts[: len(self.classes_)] += self.label_counts_
+        self.classes_, self.label_counts_, self.training_rows_ = classes, counts, self.training_rows_ + n
+        self.most_labels_ = max(self.most_labels_, int(np.diff(labels.indptr).max()))
+        self._calibrate_again(before)
         return self
 
     def _set_threshold(self, rows: Rows, labels: sp.csr_matrix) -> None:

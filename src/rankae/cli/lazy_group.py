@@ -17,6 +17,7 @@ COMMANDS = {
     "predict": ("rankae.cli.predict:predict", "Predict labels for new rows, as a stream."),
     "serve": ("rankae.cli.serve:serve", "Serve models over HTTP, with the tagging desk page."),
     "desk": ("rankae.cli.desk:app", "Export, count and merge decisions of the desk."),
+    "update": ("rankae.cli.update:update", "Teach a model new rows and new labels."),
     "tune": ("rankae.cli.tune:tune", "Search for better settings, then train with them on everything."),
     "threshold": ("rankae.cli.threshold:threshold", "Choose where to cut, and keep it in the model."),
     "audit": ("rankae.cli.audit:app", "Find labels that are probably wrong or missing, and correct them."),

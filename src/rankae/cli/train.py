@@ -68,6 +68,10 @@ def train(
         Path | None,
         typer.Option(metavar="FILE", help="What labels are called (JSONL, CSV, SKOS); those of no row can be found."),
     ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DATA", help="Further rows, such as a desk's decisions; may be repeated."),
+    ] = None,
     calibrate: Annotated[
         bool | None,
         typer.Option(
@@ -140,6 +144,14 @@ def train(
     )
     rows = load_dataset(data, "train", format=format, **options)
     facts: dict[str, Any] = {"seed": seed}
+    if also:
+        from rankae.cli.desk_data import load_rows
+        from rankae.data.joined import joined
+
+        rows, replaced_rows = joined(rows, [load_rows(one) for one in also])
+        facts["also"] = also
+        if replaced_rows:
+            typer.echo(f"{replaced_rows:,} rows gave way to later ones with the same text", err=True)
     if plan:
         show_plan(plan_of(ranker, rows, most_bytes), json)
         return

@@ -68,7 +68,7 @@ def _held_out(model: Served, order: np.ndarray, labels: list[dict[str, Any]]) ->
             "precision": _percent(right[i], said[i]),
             "recall": _percent(right[i], carried[i]),
         }
-    figures = {
+    figures: dict[str, float | None] = {
         f"P@{k}": round(100 * float(hits[:, :k].sum()) / (k * len(hits)), 2) for k in _DEPTHS if k <= hits.shape[1]
     }
     figures["precision at the cut"] = _percent(right.sum(), said.sum())

@@ -32,8 +32,8 @@ def precision_at_1(network, rows, labels) -> float:
 @pytest.mark.parametrize("variant", [{}, {"direct": 0.2}, {"loss": "bce"}, {"scores": "sigmoid", "margin": 0.5}])
 def test_a_shortlist_of_all_labels_is_exact(generated, variant: dict) -> None:
     rows, labels, *_ = generated
-    exact = train_joint(rows[:200], labels[:200], replace(SMALL, **variant)).arrays()[0]
-    short = train_joint(rows[:200], labels[:200], replace(SMALL, shortlist=200, **variant)).arrays()[0]
+    exact = train_joint(rows[:200], labels[:200], replace(SMALL, **variant)).state()[1]
+    short = train_joint(rows[:200], labels[:200], replace(SMALL, shortlist=200, **variant)).state()[1]
     for name, value in exact.items():
         np.testing.assert_allclose(short[name], value, rtol=2e-3, atol=2e-4, err_msg=name)
 
@@ -80,7 +80,7 @@ def test_rows_that_no_step_looks_at_do_not_move() -> None:
     rows = sp.csr_matrix(random.random((64, 10), dtype=np.float32))
     labels = sp.csr_matrix((np.ones(64, np.float32), random.integers(0, 30, 64), np.arange(65)), shape=(64, 5000))
     network = train_joint(rows, labels, replace(SMALL, shortlist=20))
-    vectors, bias = (network.arrays()[0][f"D.label_{name}"] for name in ("vectors", "bias"))
+    vectors, bias = (network.state()[1][f"D.label_{name}"] for name in ("vectors", "bias"))
     assert np.abs(vectors[np.unique(labels.indices)]).max(axis=1).all()
     assert not vectors[30:].any()
     assert (bias[30:] == -SMALL.margin).all()  # labels without a row stay below those that have some
@@ -90,14 +90,14 @@ def test_rows_that_no_step_looks_at_do_not_move() -> None:
 def test_a_resumed_run_with_a_shortlist_ends_where_an_uninterrupted_one_does(tmp_path, generated) -> None:
     rows, labels, *_ = generated
     rows, labels, settings = rows[:200], labels[:200], replace(SMALL, shortlist=60)
-    whole = train_joint(rows, labels, settings).arrays()[0]
+    whole = train_joint(rows, labels, settings).state()[1]
 
     def interrupt(figures: dict) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         train_joint(rows, labels, settings, checkpoint_dir=tmp_path, on_epoch=interrupt)
-    resumed = train_joint(rows, labels, settings, checkpoint_dir=tmp_path, resume=True).arrays()[0]
+    resumed = train_joint(rows, labels, settings, checkpoint_dir=tmp_path, resume=True).state()[1]
     for name, value in whole.items():
         assert np.array_equal(value, resumed[name]), name
 

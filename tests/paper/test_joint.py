@@ -69,8 +69,8 @@ def precision_at_1_of_documents(network, documents, labels) -> float:
 
 
 def test_a_seed_gives_the_same_network_twice() -> None:
-    first, second = (train_joint(*topics(100), SMALL).arrays()[0] for _ in range(2))
-    other = train_joint(*topics(100), replace(SMALL, seed=1)).arrays()[0]
+    first, second = (train_joint(*topics(100), SMALL).state()[1] for _ in range(2))
+    other = train_joint(*topics(100), replace(SMALL, seed=1)).state()[1]
     assert all(np.array_equal(first[name], second[name]) for name in first)
     assert not np.array_equal(first["D.label_vectors"], other["D.label_vectors"])
 
@@ -95,8 +95,8 @@ def test_a_resumed_run_ends_where_an_uninterrupted_one_does(tmp_path, with_valid
     resumed = train_joint(rows, labels, settings, checkpoint_dir=tmp_path, resume=True, **more)
     assert epochs == [3, 4]
     assert [figures["epoch"] for figures in resumed.history] == [1, 2, 3, 4]
-    for name, value in whole.arrays()[0].items():
-        assert np.array_equal(value, resumed.arrays()[0][name]), name
+    for name, value in whole.state()[1].items():
+        assert np.array_equal(value, resumed.state()[1][name]), name
 
 
 def test_a_checkpoint_of_other_settings_or_of_no_use_is_refused(tmp_path) -> None:
@@ -141,22 +141,22 @@ def test_only_the_rows_of_a_batch_move() -> None:
 
 def test_given_word_vectors_are_where_training_starts_as_widely_spread_as_random_ones() -> None:
     vectors = np.random.default_rng(0).standard_normal((30, 12)).astype(np.float32)
-    start = train_joint(*topics(50), replace(SMALL, epochs=0), word_vectors=5 * vectors).arrays()[0]["F.word_vectors"]
+    start = train_joint(*topics(50), replace(SMALL, epochs=0), word_vectors=5 * vectors).state()[1]["F.word_vectors"]
     assert start.std() == pytest.approx(12**-0.5)
     np.testing.assert_allclose(start / vectors, start[0, 0] / vectors[0, 0], rtol=1e-5)
-    nothing = train_joint(*topics(50), replace(SMALL, epochs=0), word_vectors=0 * vectors).arrays()[0]
+    nothing = train_joint(*topics(50), replace(SMALL, epochs=0), word_vectors=0 * vectors).state()[1]
     assert not nothing["F.word_vectors"].any()
 
 
 def test_training_goes_on_from_a_network_in_read_only_memory() -> None:
     rows, labels = topics(100)
-    arrays, shape = train_joint(rows, labels, SMALL).arrays()
+    shape, arrays = train_joint(rows, labels, SMALL).state()
     for value in arrays.values():
         value.flags.writeable = False
-    loaded = RankNetwork.from_arrays(arrays, shape)
+    loaded = RankNetwork.from_state(shape, arrays)
     further = train_joint(rows, labels, SMALL, network=loaded)
     assert further.history[-1]["loss"] < loaded_loss(loaded, rows, labels)
-    assert np.array_equal(loaded.arrays()[0]["D.label_vectors"], arrays["D.label_vectors"])
+    assert np.array_equal(loaded.state()[1]["D.label_vectors"], arrays["D.label_vectors"])
 
 
 def loaded_loss(network: RankNetwork, rows: sp.csr_matrix, labels: sp.csr_matrix) -> float:
@@ -181,7 +181,7 @@ def test_odd_data_train_without_complaint(kind: str) -> None:
     elif kind == "negative":
         rows -= 0.1
     network = train_joint(sp.csr_matrix(rows), sp.csr_matrix(labels), SMALL)
-    assert all(np.isfinite(value).all() for value in network.arrays()[0].values())
+    assert all(np.isfinite(value).all() for value in network.state()[1].values())
 
 
 def test_no_rows_is_the_users_mistake() -> None:
@@ -217,9 +217,9 @@ def test_a_tied_decoder_is_the_encoder_turned_round_and_is_saved_once() -> None:
     E, D, codes = network.E, network.D, torch.randn(3, 8)
     expected = torch.relu(codes @ E.FC2.weight + D.bias) @ E.label_vectors.T + D.label_bias
     torch.testing.assert_close(D(codes), expected)
-    arrays, shape = network.arrays()
+    shape, arrays = network.state()
     assert [name for name in arrays if name.endswith("label_vectors")] == ["E.label_vectors"]
-    loaded = RankNetwork.from_arrays(arrays, shape)
+    loaded = RankNetwork.from_state(shape, arrays)
     np.testing.assert_array_equal(loaded.top(rows, 3)[1], network.top(rows, 3)[1])
 
 

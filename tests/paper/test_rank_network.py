@@ -100,7 +100,7 @@ def test_folded_decoder_gives_the_same_scores(rows: sp.csr_matrix) -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_arrays_bring_the_network_back(variant: dict, rows: sp.csr_matrix) -> None:
     network = network_of(**variant)
-    again = RankNetwork.from_arrays(*network.arrays())
+    again = RankNetwork.from_state(*network.state())
     assert again.shape == network.shape
     assert np.array_equal(next(again.scores(rows)), next(network.scores(rows)))
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from rankae.paper.losses.smooth_ranking import smooth_ranking_loss, smooth_ranking_terms
+from rankae.paper.losses.smooth_ranking import smooth_ranking_loss
 
 
 def by_hand(scores, y, margin):
@@ -40,18 +40,3 @@ def test_rows_without_a_pair_cost_nothing():
     loss.backward()
     assert loss.item() == 0
     assert torch.isfinite(scores.grad).all()
-
-
-def test_ragged_lists_give_the_same_loss():
-    torch.manual_seed(2)
-    scores, y = torch.randn(5, 7), (torch.rand(5, 7) < 0.3).float()
-    owner = torch.arange(5).repeat_interleave(7)
-    terms = smooth_ranking_terms(scores.ravel(), y.ravel(), owner, 5)
-    assert terms.sum().item() / 5 == pytest.approx(smooth_ranking_loss(scores, y).item(), rel=1e-5)
-
-
-def test_ragged_gradient_is_right():
-    y = torch.tensor([1.0, 0, 0, 1, 1], dtype=torch.float64)
-    owner = torch.tensor([0, 0, 0, 1, 1])
-    scores = torch.randn(5, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda s: smooth_ranking_terms(s, y, owner, 2).sum(), scores)

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from rankae.errors import MissingExtra, RankaeError
+from rankae.errors import MissingExtra, ModelFileError, RankaeError
 from rankae.methods import registry
 
 
@@ -59,3 +59,16 @@ def test_the_method_in_the_file_is_the_registered_name() -> None:
         if not method.where.startswith("rankae.rivals.") or method.extra_package:
             continue
         assert registry.class_of(name).method == name
+
+
+@pytest.mark.parametrize("name", ["knn", "one-vs-rest", "classifier-chain"])
+def test_a_forged_matrix_is_refused_before_any_loop_reads_it(name: str) -> None:
+    Y = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]] * 3)
+    model = registry.create(name).fit(np.eye(12, dtype=np.float32), Y)
+    settings, arrays = model._state()
+    forged = next(n for n in arrays if n.endswith(".indices"))
+    for wrong in (10**6, -7):
+        bad = arrays[forged].copy()
+        bad[0] = wrong
+        with pytest.raises(ModelFileError, match="missing or inconsistent"):
+            model._restore(settings, arrays | {forged: bad})

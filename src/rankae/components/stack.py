@@ -7,8 +7,9 @@ score       the stacker's, from those of the components
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +21,7 @@ from rankae.components.network import NetworkComponent
 from rankae.components.predictions import CodePredictions, Predictions
 from rankae.components.ranker_weights import RankerWeights
 from rankae.components.rankers import Rankers
+from rankae.components.registry import COMPONENTS, restored
 from rankae.components.stacker import Stacker, evidence
 from rankae.errors import ModelFileError
 from rankae.numerics.label_index import ExactIndex, UsearchIndex
@@ -31,9 +33,7 @@ from rankae.numerics.threads import each_on_one_thread, even_blocks
 # Rows that are read at a time: bounds the memory of codes and shortlists.
 _BLOCK = 8192
 _MANY = 256  # rows that are shared out among threads as blocks; fewer share out every step, and one row none
-COMPONENTS: dict[str, Any] = {
-    component.name: component for component in (ClosedForm, NetworkComponent, Neighbours, LabelNames, Rankers)
-}
+_FIELDS = ("code", "network", "neighbours", "names", "rankers")  # components that have a field of their own
 
 
 @dataclass
@@ -66,16 +66,20 @@ class ScoredShortlist:
         return cls(Shortlist.stacked([o.shortlist for o in found]), scores, counts, closest, nearest)
 
 
-def closeness(votes: Predictions | None, shortlist: Shortlist) -> tuple[np.ndarray, np.ndarray]:
-    """`closest` and `nearest` of `ScoredShortlist`."""
-    if not isinstance(votes, VotePredictions):
+def closeness(predictions: Iterable[Predictions], shortlist: Shortlist) -> tuple[np.ndarray, np.ndarray]:
+    """`closest` and `nearest` of `ScoredShortlist`, by the component that votes, if there is one."""
+    votes = next((own for own in predictions if isinstance(own, VotePredictions)), None)
+    if votes is None:
         return np.zeros(len(shortlist.columns), dtype=np.float32), np.zeros(len(shortlist), dtype=np.float32)
     return shortlist.values_among(votes.named, votes.closest), votes.nearest
 
 
 @dataclass
 class Stack:
-    """The trained components, in the order in which they are asked."""
+    """The trained components, the stacker that joins their scores, and what both know of labels.
+
+    others : components of the registry that have no field of their own here.
+    """
 
     code: ClosedForm
     label_counts: np.ndarray
@@ -84,18 +88,28 @@ class Stack:
     neighbours: Neighbours | None = None
     names: LabelNames | None = None
     rankers: Rankers | RankerWeights | None = None
+    others: dict[str, Any] = field(default_factory=dict)
     stacker: Stacker | None = None
     index: UsearchIndex | None = None  # over the code's labels; without one, all of them are looked at
     _prepared: tuple[Rankers, RankerWeights] | None = field(default=None, init=False, repr=False, compare=False)
 
+    def components(self) -> dict[str, Any]:
+        """All that there are, in the order of the registry."""
+        known = {name: getattr(self, name) for name in _FIELDS} | self.others
+        return {name: known[name] for name in COMPONENTS if known.get(name) is not None}
+
+    def with_components(self, found: dict[str, Any]) -> Stack:
+        """The same stack with these components in place of its own of that name."""
+        others = {name: component for name, component in found.items() if name not in _FIELDS}
+        own = {name: component for name, component in found.items() if name in _FIELDS}
+        return replace(self, **own, others=self.others | others)
+
     def predictions(self, rows: sp.csr_matrix) -> dict[str, Predictions]:
         """The predictions of the components that propose labels."""
-        found: dict[str, Predictions] = {"code": self._read_code(rows)}
-        return found | {
-            component.name: component.predict(rows)
-            for component in (self.network, self.neighbours, self.names)
-            if component is not None
-        }
+        found = {name: own.predict(rows) for name, own in self.components().items() if hasattr(own, "predict")}
+        if self.index is not None:
+            cast(CodePredictions, found["code"]).index = self.index
+        return found
 
     def candidates(self, rows: sp.csr_matrix, also: np.ndarray | None = None) -> ScoredShortlist:
         """The shortlist of each row, with scores; `also` are further labels for it, rows x m, padded with -1."""
@@ -103,7 +117,7 @@ class Stack:
         proposals = [predicted.propose(self.proposed) for predicted in predictions.values()]
         shortlist = Shortlist.union(proposals if also is None else [*proposals, also])
         scores = self._scores(rows, predictions, shortlist)
-        near = closeness(predictions.get("neighbours"), shortlist)
+        near = closeness(predictions.values(), shortlist)
         return ScoredShortlist(shortlist, scores, self.label_counts[shortlist.columns], *near)
 
     def scores_by_component(self, rows: sp.csr_matrix, shortlist: Shortlist) -> dict[str, np.ndarray]:
@@ -114,9 +128,10 @@ class Stack:
         self, rows: sp.csr_matrix, predictions: dict[str, Predictions], shortlist: Shortlist
     ) -> dict[str, np.ndarray]:
         scores = {name: predicted.scores(shortlist) for name, predicted in predictions.items()}
-        if self.rankers is not None:
-            scores["rankers"] = self._ranker_weights(self.rankers).scores(rows, shortlist)
-        return scores
+        for name, component in self.components().items():
+            if name not in predictions:
+                scores[name] = self._as_read(component).scores(rows, shortlist)
+        return {name: scores[name] for name in self.components()}
 
     def top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k best labels of each row. Labels beyond the shortlist follow in the order of the code's scores."""
@@ -149,23 +164,17 @@ class Stack:
         near = candidates.closest, candidates.counts, candidates.nearest
         return self.stacker.score_shortlist(candidates.shortlist, own, *near)
 
-    def _read_code(self, rows: sp.csr_matrix) -> CodePredictions:
-        predicted = self.code.predict(rows)
-        if self.index is not None:
-            predicted.index = self.index
-        return predicted
-
     def _ranked_by_code(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k labels that the code scores highest, be they common or not."""
         index = ExactIndex(*self.decoder()) if self.index is None else self.index
         return index.search(self.codes_for_decoder(rows), min(k, len(self.label_counts)))
 
-    def _ranker_weights(self, rankers: Rankers | RankerWeights) -> RankerWeights:
-        """The rankers as prediction reads them; prepared once, when they are first asked."""
-        if isinstance(rankers, RankerWeights):
-            return rankers
-        if self._prepared is None or self._prepared[0] is not rankers:
-            self._prepared = rankers, RankerWeights.of(rankers)
+    def _as_read(self, component: Any) -> Any:
+        """The component as prediction reads it; rankers are prepared once, when they are first asked."""
+        if not isinstance(component, Rankers):
+            return component
+        if self._prepared is None or self._prepared[0] is not component:
+            self._prepared = component, RankerWeights.of(component)
         return self._prepared[1]
 
     def decoder(self) -> tuple[np.ndarray | Table, np.ndarray]:
@@ -185,55 +194,48 @@ class Stack:
             cast(np.ndarray, Table.at_most(precision, table)) for table in (self.code.word_table, self.code.label_table)
         )
         code = ClosedForm(word_table, label_table, self.code.bias, self.code.residual, self.code.common)
-        return replace(
-            self,
-            code=code,
-            network=None if self.network is None else self.network.shrunk(precision),
-            neighbours=None if self.neighbours is None else self.neighbours.shrunk(precision),
-            rankers=None if self.rankers is None else self._ranker_weights(self.rankers).shrunk(precision),
-            index=None if self.index is None else self.index.over(label_table, code.bias),
-        )
+        read = {name: self._as_read(component) for name, component in self.components().items()}
+        small = {name: own.shrunk(precision) for name, own in read.items() if hasattr(own, "shrunk")}
+        index = None if self.index is None else self.index.over(label_table, code.bias)
+        return replace(self.with_components(small | {"code": code}), index=index)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         settings: dict[str, Any] = {"proposed": self.proposed, "components": {}}
         arrays = {"label_counts": self.label_counts}
-        for component in (self.code, self.network, self.neighbours, self.names, self.rankers):
-            if component is not None:
-                settings["components"][component.name], own = component.state()
-                arrays |= {f"{component.name}.{name}": value for name, value in own.items()}
+        for name, component in self.components().items():
+            settings["components"][name], own = component.state()
+            arrays |= {f"{name}.{array}": value for array, value in own.items()}
         if self.stacker is not None:
-            arrays |= {f"stacker.{name}": value for name, value in self.stacker.weights.items()}
+            settings["stacker"], own = self.stacker.state()
+            arrays |= {f"stacker.{name}": value for name, value in own.items()}
         if self.index is not None:
             arrays |= {f"index.{name}": value for name, value in self.index.arrays().items()}
         return settings, packed(arrays)
 
     @classmethod
-    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Stack:
         def own(name: str) -> dict[str, np.ndarray]:
             return unpacked({n.removeprefix(f"{name}."): v for n, v in arrays.items() if n.startswith(f"{name}.")})
 
         saved = settings["components"] if "components" in settings else settings["parts"]  # its name in format 1
-        components = {name: _kind(name, of_it).from_state(of_it, own(name)) for name, of_it in saved.items()}
+        if unknown := sorted(set(saved) - set(COMPONENTS)):
+            raise ModelFileError(f"the model has a component {unknown[0]!r} that is not known here; update rankae")
+        components = {name: restored(name, of_it, own(name)) for name, of_it in saved.items()}
         of_stacker = own("stacker") or own("combiner")  # its name in models of format 1
-        stacker = Stacker(of_stacker) if of_stacker else None
+        inputs = list(components)
+        stacker = Stacker.from_state(settings.get("stacker", {}), of_stacker, inputs) if of_stacker else None
         index, code = own("index"), components["code"]
-        known = {code.shape} | {
-            component.shape for name, component in components.items() if name in ("neighbours", "names", "rankers")
-        }
+        known = {component.shape for component in components.values() if hasattr(component, "shape")}
         if known != {(len(code.word_table), len(arrays["label_counts"]))}:
             raise ModelFileError("the model's components know different words or labels; train it again")
-        return cls(
-            **components,
-            label_counts=arrays["label_counts"],
-            proposed=settings["proposed"],
+        stack = cls(
+            code,
+            arrays["label_counts"],
+            settings["proposed"],
             stacker=stacker,
             index=UsearchIndex.restore(index, code.label_table, code.bias) if index else None,
         )
-
-
-def _kind(name: str, settings: dict[str, Any]) -> Any:
-    """The class that a component was saved from: shrunk rankers are kept as prediction reads them."""
-    return RankerWeights if name == "rankers" and "vocabulary" in settings else COMPONENTS[name]
+        return stack.with_components(components)
 
 
 def _fill(columns: np.ndarray, best: np.ndarray, more: np.ndarray, more_scores: np.ndarray) -> None:

@@ -8,20 +8,28 @@ likely to be right are the best answer at every k, so what is learnt is how like
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
 from numba import njit
 
 from rankae.components.stacker_descent import descend, split
+from rankae.errors import ModelFileError
 from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.threads import across_threads
 from rankae.paper.schedule import learning_rate_factor
 
 _LEAST_DEVIATION = np.float32(1e-4)  # what varied less in training must not rule rows where it does
-_MOST_EVIDENCE = 16  # five components give 13 columns; with a fixed number, one pass takes all
+_IN_REGISTERS = 12  # columns that one pass over the hidden layer takes, as many as a processor has registers for
+_VERSION = 2  # of the evidence: 1 had no `closest`; of the weights, the first had no d
+
+
+def columns(components: int) -> int:
+    """Of the evidence: the score of each component, twice, the label's frequency, and two cosines."""
+    return 2 * components + 3
 
 
 def evidence(
@@ -52,19 +60,33 @@ class Stacker:
     """score = a'u + c' relu(B u + b) + d, with u the evidence, standardised."""
 
     def __init__(self, weights: dict[str, np.ndarray]) -> None:
-        # The first models that were saved ranked labels, and had no d; they did not read `closest` either.
-        self.weights = {"d": np.zeros((), np.float32)} | weights
-        if len(weights["a"]) % 2 == 0:
-            for name, value in {"mean": 0, "deviation": 1, "a": 0, "B": 0}.items():
-                last = [(0, 0)] * (weights[name].ndim - 1) + [(0, 1)]
-                self.weights[name] = np.pad(weights[name], last, constant_values=value)
+        self.weights = weights
         # In early models, evidence that hardly varied in training is worth millions of units when it does: float32
         # would then have no digits left for the others.
         digits = np.float32 if self.weights["deviation"].min() >= _LEAST_DEVIATION else np.float64
-        own = {name: value.astype(digits) for name, value in self.weights.items()}
-        B = np.zeros((_MOST_EVIDENCE, len(own["b"])), digits)
-        B[: len(own["a"])] = own["B"].T
+        own: dict[str, Any] = {name: value.astype(digits) for name, value in self.weights.items()}
+        hidden, width = own["B"].shape
+        B = np.zeros((max(width, _IN_REGISTERS), hidden), digits)
+        B[:width] = own["B"].T
         self._own = own["mean"], 1 / own["deviation"], own["a"], B, own["b"], own["c"], digits(own["d"])
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {"version": _VERSION}, self.weights
+
+    @classmethod
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Sequence[str]) -> Self:
+        """inputs : the names of the components whose scores it reads; files of version 1 do not say their version."""
+        weights, width = {"d": np.zeros((), np.float32)} | arrays, columns(len(inputs))
+        version = settings.get("version", 1 if len(arrays["a"]) == width - 1 else _VERSION)
+        if version == 1:
+            for name, value in {"mean": 0, "deviation": 1, "a": 0, "B": 0}.items():
+                last = [(0, 0)] * (arrays[name].ndim - 1) + [(0, 1)]
+                weights[name] = np.pad(arrays[name], last, constant_values=value)
+        hidden = len(weights["b"])
+        wanted = {"mean": (width,), "deviation": (width,), "a": (width,), "B": (hidden, width), "c": (hidden,), "d": ()}
+        if version > _VERSION or any(weights[name].shape != shape for name, shape in wanted.items()):
+            raise ModelFileError("the model's stacker and its components do not fit; train it again")
+        return cls(weights)
 
     @classmethod
     def train(
@@ -145,16 +167,18 @@ class Stacker:
 
 @njit(cache=True, nogil=True, fastmath=True)
 def _score(u, a, B, b, c, d):
-    total = d
+    """The score of one entry, of a dozen columns: each unit of the hidden layer takes them in a single pass."""
+    total, zero = d, d - d
     for f in range(len(a)):
         total += a[f] * u[f]
     u0, u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11 = (
-        u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11],
+        u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10],
+        u[11],
     )  # fmt: skip
     B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11 = (
-        B[0], B[1], B[2], B[3], B[4], B[5], B[6], B[7], B[8], B[9], B[10], B[11],
+        B[0], B[1], B[2], B[3], B[4], B[5], B[6], B[7], B[8], B[9], B[10],
+        B[11],
     )  # fmt: skip
-    zero = d - d
     for j in range(len(b)):
         hidden = b[j] + B0[j] * u0 + B1[j] * u1 + B2[j] * u2 + B3[j] * u3 + B4[j] * u4 + B5[j] * u5
         hidden += B6[j] * u6 + B7[j] * u7 + B8[j] * u8 + B9[j] * u9 + B10[j] * u10 + B11[j] * u11
@@ -163,9 +187,18 @@ def _score(u, a, B, b, c, d):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
+def _with_more(u, B, b, h):
+    """b, with the columns beyond a dozen in it."""
+    h[:] = b
+    for f in range(_IN_REGISTERS, len(B)):
+        for j in range(len(h)):
+            h[j] += B[f, j] * u[f]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
 def _score_rows(first, last, starts, scores, closest, frequency, nearest, mean, units, a, B, b, c, d, out):
     components = len(scores)
-    best, u = np.empty(components, np.float32), np.zeros(len(B), B.dtype)
+    best, u, h = np.empty(components, np.float32), np.zeros(len(B), B.dtype), np.empty_like(b)
     for i in range(first, last):
         for p in range(components):
             best[p] = -np.inf
@@ -177,4 +210,8 @@ def _score_rows(first, last, starts, scores, closest, frequency, nearest, mean, 
             u[2 * components], u[2 * components + 1], u[2 * components + 2] = frequency[t], nearest[i], closest[t]
             for f in range(len(a)):
                 u[f] = (u[f] - mean[f]) * units[f]
-            out[t] = _score(u, a, B, b, c, d)
+            if len(B) > _IN_REGISTERS:
+                _with_more(u, B, b, h)
+                out[t] = _score(u, a, B, h, c, d)
+            else:
+                out[t] = _score(u, a, B, b, c, d)

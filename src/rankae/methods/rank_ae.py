@@ -542,10 +542,7 @@ class RankAE(ChosenFeatures):
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         notes = {"choices": self.choices_, "evidence": self.evidence_, "history": self.history_, "seed": self._seed}
-        if isinstance(self.model_, Stack):
-            settings, arrays = self.model_.state()
-        else:
-            arrays, settings = self.model_.arrays()
+        settings, arrays = self.model_.state()
         return {"kind": type(self.model_).__name__, "model": settings, **notes}, self._scaling_arrays() | dict(arrays)
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -560,7 +557,7 @@ class RankAE(ChosenFeatures):
             if self.model_.code.shape != (self._columns, len(self.classes_)):
                 raise ModelFileError("the model's components and its features or labels do not fit; train it again")
         else:
-            self.model_ = RankNetwork.from_arrays(arrays, settings["model"])
+            self.model_ = RankNetwork.from_state(settings["model"], arrays)
 
 
 def _prepared(rows: Rows) -> Rows:

@@ -126,8 +126,8 @@ class RankNetwork(nn.Module):
 
     # The model file ------------------------------------------------------------------------------------------
 
-    def arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Parameters by name, and the settings that `from_arrays` needs besides them."""
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """JSON values and parameters by name, as `from_state` needs them."""
         arrays: dict[str, Any] = {name: value.cpu().numpy() for name, value in self.state_dict().items()}
         settings = asdict(self.shape)
         if self.precision != "float32":
@@ -135,16 +135,16 @@ class RankNetwork(nn.Module):
             arrays |= {n: Table.at(self.precision, v) for n, v in arrays.items() if n.endswith("_vectors")}
         if self.index is not None:
             arrays |= {f"index.{name}": value for name, value in self.index.arrays().items()}
-        return packed(arrays), settings
+        return settings, packed(arrays)
 
     def shrunk(self, precision: str) -> RankNetwork:
         """A network whose tables hold what a file of this precision can."""
         small = copy(self)
         small.precision = precision
-        return RankNetwork.from_arrays(*small.arrays())
+        return RankNetwork.from_state(*small.state())
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> Self:
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         """The network that `arrays` came from. They are used in place, so a network from mapped files cannot be trained
         before it is copied."""
         shape = {name: value for name, value in settings.items() if name != "precision"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,7 @@ from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.components.closed_form import ClosedForm
 from rankae.components.network import NetworkComponent
 from rankae.components.rankers import Rankers
+from rankae.components.registry import PlainComponent, plain_components
 from rankae.components.stack import ScoredShortlist, Stack
 from rankae.metrics import precisions, row_merits
 from rankae.progress import stage, stages
@@ -55,6 +56,9 @@ class ValidationRows(Protocol):
         """The code, and the leave-one-out codes of the training rows."""
 
     def fit_network(self) -> NetworkComponent: ...
+
+    def fit_plain(self, name: str, kind: type[PlainComponent]) -> Any:
+        """A component of the registry that the recipe knows nothing else of."""
 
     def fit_rankers(self, stack: Stack, loo_codes: np.ndarray) -> Rankers:
         """Rankers; their negatives are what the components of the stack propose."""
@@ -97,6 +101,8 @@ def _fit_stages(task: Task, trusted: Trusted | None) -> Stack:
     if settings.network:
         stage(NETWORK)
         stack.network = validation.fit_network()
+    for name, kind in plain_components().items():
+        stack.others[name] = validation.fit_plain(name, kind)
     if settings.rankers:
         stage(RANKERS)
         stack.rankers = validation.fit_rankers(stack, loo_codes)

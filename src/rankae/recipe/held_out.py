@@ -21,11 +21,13 @@ from rankae.components.closed_form import ClosedForm
 from rankae.components.network import NetworkComponent
 from rankae.components.predictions import Predictions
 from rankae.components.rankers import Rankers, random_negatives
+from rankae.components.registry import COMPONENTS, PlainComponent
 from rankae.components.stack import ScoredShortlist, Stack, closeness
 from rankae.data.near_duplicates import held_out_folds
 from rankae.model_file import pack_csr, unpack_csr
 from rankae.numerics.shortlist import Shortlist
 from rankae.recipe.networks import train_network
+from rankae.recipe.plain import train_plain
 from rankae.recipe.ranker_cost import choose_cost
 from rankae.recipe.start_codes import closed_form
 from rankae.recipe.steps import State
@@ -46,6 +48,7 @@ class HeldOutFolds:
         self.folds = [np.flatnonzero(self.fold == f) for f in range(self.fold.max(initial=-1) + 1)]
         self.networks: list[NetworkComponent] = []
         self._ranker_scores: sp.csr_matrix | None = None
+        self._plain: dict[str, list[Any]] = {}
 
     @cached_property
     def rows(self) -> sp.csr_matrix:
@@ -111,6 +114,13 @@ class HeldOutFolds:
         self.task.training.timed("network", began)
         return NetworkComponent([network.members[0] for network in self.networks], self.networks[0].settings)
 
+    def fit_plain(self, name: str, kind: type[PlainComponent]) -> Any:
+        """A component of the registry that rows and labels are all that it learns from."""
+        self._plain[name] = []
+        for f, held in enumerate(self.folds):
+            self._plain[name].append(train_plain(self.task.without(held), f"{name} {f}", kind))
+        return train_plain(self.task, name, kind)
+
     @cached_property
     def _predictions(self) -> list[dict[str, Predictions]]:
         """Of each fold, by components that have not seen it, and that propose labels."""
@@ -123,6 +133,7 @@ class HeldOutFolds:
                 own["neighbours"] = self.votes.predictions.taken(held)
             if self.task.names is not None:
                 own["names"] = self.task.names.predict(self.task.rows[held])
+            own |= {name: without[f].predict(self.task.rows[held]) for name, without in self._plain.items()}
             found.append(own)
         return found
 
@@ -188,7 +199,8 @@ class HeldOutFolds:
             if self._ranker_scores is not None:
                 scores["rankers"] = shortlist.values_of(self._ranker_scores[held])
             counts = self._counts_without(f)[shortlist.columns]
-            near = closeness(predictions.get("neighbours"), shortlist)
+            near = closeness(predictions.values(), shortlist)
+            scores = {name: scores[name] for name in COMPONENTS if name in scores}  # in the stacker's order
             found.append(ScoredShortlist(shortlist, scores, counts, *near))
         return ScoredShortlist.stacked(found)
 

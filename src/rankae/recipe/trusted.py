@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +21,7 @@ from rankae.components.closed_form import ClosedForm
 from rankae.components.network import NetworkComponent
 from rankae.components.ranker_weights import RankerWeights
 from rankae.components.rankers import Rankers, random_negatives
+from rankae.components.registry import PlainComponent
 from rankae.components.stack import ScoredShortlist, Stack
 from rankae.data.near_duplicates import novel_rows
 from rankae.data.word_embeddings import WordEmbeddings
@@ -33,6 +35,7 @@ from rankae.recipe import rules
 from rankae.recipe.label_correction import corrected_labels, robust_decoder
 from rankae.recipe.networks import train_network
 from rankae.recipe.notes import Training
+from rankae.recipe.plain import train_plain
 from rankae.recipe.settings import RecipeSettings, enough_code, enough_proposed
 from rankae.recipe.start import StartChoice, best_embeddings
 from rankae.recipe.start_codes import closed_form
@@ -181,6 +184,9 @@ class TrustedRows:
         network = train_network(self.task, "network", self.task.settings.network, self.task.settings.seed)
         self.task.training.timed("network", began)
         return network
+
+    def fit_plain(self, name: str, kind: type[PlainComponent]) -> Any:
+        return train_plain(self.task, name, kind)
 
     def fit_rankers(self, stack: Stack, loo_codes: np.ndarray) -> Rankers:
         began = time.perf_counter()

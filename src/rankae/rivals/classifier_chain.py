@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from rankae.base.parameters import Count, Positive, RandomState
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, Space
-from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
+from rankae.model_file import pack_csr, unpack_csr
 from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._ranked import Ranked, rank_in_blocks
 
@@ -90,8 +90,8 @@ class ClassifierChain(LabelRanker):
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays: dict[str, np.ndarray] = {"order": self.order_, "bias": self.bias_, "label_weights": self.label_weights_}
-        return {}, arrays | csr_to_arrays("feature_weights", self.feature_weights_)
+        return {}, arrays | pack_csr("feature_weights", self.feature_weights_)
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.order_, self.bias_, self.label_weights_ = arrays["order"], arrays["bias"], arrays["label_weights"]
-        self.feature_weights_ = csr_from_arrays("feature_weights", arrays)
+        self.feature_weights_ = unpack_csr(arrays, "feature_weights")

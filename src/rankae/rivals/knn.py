@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 from rankae.base.parameters import Count
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, Space
-from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
+from rankae.model_file import pack_csr, unpack_csr
 from rankae.rivals._ranked import Ranked, nothing_ranked, rank_sparse
 
 ROWS_AT_ONCE = 1024
@@ -59,7 +59,7 @@ class NearestRows(LabelRanker):
         return (who @ self.labels_).tocsr()
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return {}, csr_to_arrays("rows", self.rows_) | csr_to_arrays("labels", self.labels_)
+        return {}, pack_csr("rows", self.rows_) | pack_csr("labels", self.labels_)
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self._index(csr_from_arrays("rows", arrays), csr_from_arrays("labels", arrays))
+        self._index(unpack_csr(arrays, "rows"), unpack_csr(arrays, "labels"))

@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from rankae.base.parameters import Count, NotNegative, Positive, RandomState
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, Space
+from rankae.model_file import pack_csr, unpack_csr
 from rankae.progress import track
-from rankae.rivals._csr_arrays import csr_from_arrays, csr_to_arrays
 from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._ranked import Ranked, rank_in_blocks
 
@@ -79,7 +79,7 @@ class OneVsRest(LabelRanker):
         return rank_in_blocks(score, rows.shape[0], len(self.bias_), k)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return {}, csr_to_arrays("weights", self.weights_) | {"bias": self.bias_}
+        return {}, pack_csr("weights", self.weights_) | {"bias": self.bias_}
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self.weights_, self.bias_ = csr_from_arrays("weights", arrays), arrays["bias"]
+        self.weights_, self.bias_ = unpack_csr(arrays, "weights"), arrays["bias"]

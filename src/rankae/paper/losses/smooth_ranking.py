@@ -53,12 +53,3 @@ class _SmoothRankingLoss(torch.autograd.Function):
     def backward(ctx: Any, *above: Tensor) -> tuple[Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
         return gradient * above[0], None, None
-
-
-def smooth_ranking_terms(scores: Tensor, y: Tensor, owner: Tensor, rows: int, margin: float = 0.0) -> Tensor:
-    """The terms of the loss, one for each entry of a ragged list: entry i scores a label of row owner[i]."""
-    negatives = scores.masked_fill(y > 0, -torch.inf)
-    highest = scores.new_full((rows,), -1e30).scatter_reduce(0, owner, negatives.detach(), "amax")
-    total = scores.new_zeros(rows).index_add(0, owner, torch.exp(negatives - highest[owner]))
-    rival = highest + torch.log(total.clamp(min=1e-30))
-    return softplus(margin + rival[owner] - scores) * y

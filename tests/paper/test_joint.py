@@ -253,3 +253,10 @@ def test_the_starting_deviations_are_those_asked_for() -> None:
     assert train_joint(*topics(50), own).F.word_vectors.std().item() == pytest.approx(0.01, rel=0.1)
     given = train_joint(*topics(50), own, word_vectors=vectors).F.word_vectors
     assert given.std(correction=0).item() == pytest.approx(0.03)
+
+
+def test_bce_starts_from_the_frequencies_of_labels() -> None:
+    rows, labels = topics(200)
+    network = train_joint(rows, labels, replace(SMALL, loss="bce", start="cooccurrence", epochs=0))
+    share = torch.sigmoid(network.D.label_bias).detach().numpy()
+    np.testing.assert_allclose(share, labels.toarray().mean(0), atol=0.01)

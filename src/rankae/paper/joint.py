@@ -283,6 +283,10 @@ def new_network(
         label_codes = torch.from_numpy(leading_vectors(labels, settings.code_size, settings.seed))
     deviations = {"word_deviation": settings.word_deviation, "given_deviation": settings.given_deviation}
     initialise(network, settings.seed, vectors, label_codes=label_codes, **deviations)
+    if settings.loss == "bce" and settings.start == "cooccurrence":
+        # The log-odds of each label: from biases of 0, BCE would spend its first epochs on bringing all labels down.
+        share = (np.bincount(labels.indices, minlength=labels.shape[1]) + 0.5) / (labels.shape[0] + 1)
+        network.D.label_bias.data.copy_(torch.from_numpy(np.log(share / (1 - share))))
     if 0 < settings.shortlist < labels.shape[1]:
         # Random vectors of labels that are seldom looked at would stay and rank labels by chance; labels that are never
         # looked at, having no row, start where the loss leaves negatives.

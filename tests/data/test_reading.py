@@ -117,3 +117,27 @@ def test_standard_input_with_the_models_columns_is_a_table(monkeypatch):
 def test_what_a_forged_model_says_is_not_taken():
     for forged in (None, 3, {"text_columns": 3}, {"text_columns": [1]}, {"delimiter": ["x"]}):
         assert ReadingSettings.from_json(forged) is None
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+def test_what_an_old_spreadsheet_saves_is_refused_with_the_way_out(tmp_path, encoding):
+    (tmp_path / "rows.csv").write_bytes("text;labels\nÄpfel;Käse\n".encode(encoding))
+    with pytest.raises(DataError, match=r"not valid UTF-8 .*in Excel: CSV UTF-8.*iconv -f"):
+        load_dataset(tmp_path / "rows.csv")
+
+
+def test_for_prediction_labels_are_not_looked_at(file):
+    for name, content in (
+        ("a.jsonl", '{"text": "a", "labels": [null, {}]}\n'),
+        ("a.csv", "text,labels\na,\"['x', 'y\"\n"),
+    ):
+        path = file(content, name)
+        (batch,) = iter_batches(path, labels=False)
+        assert (batch.texts, batch.n_labels) == (["a"], 0)
+        with pytest.raises(DataError, match="line [12]: "):
+            list(iter_batches(path, label_separator="list"))
+
+
+def test_a_folder_in_place_of_a_file_is_one_sentence(tmp_path):
+    with pytest.raises(DataError, match="is a folder, where a file is expected"):
+        list(iter_batches(tmp_path, format="csv"))

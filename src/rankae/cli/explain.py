@@ -112,7 +112,7 @@ def _text_of_row(ranker: Any, path: str, row: int | None, options: dict[str, Any
     from rankae.errors import DataError, RankaeError
 
     wanted, passed = row or 0, 0
-    for batch in iter_batches(path, reading=ranker.reading_, **options):
+    for batch in iter_batches(path, reading=ranker.reading_, labels=False, **options):
         if batch.texts is None:
             raise DataError(f"{path}: holds features, but the model reads texts")
         if row is None and len(batch) > 1:

@@ -102,7 +102,7 @@ def predict(
     if min_labels > most:
         raise RankaeError(f"--min-labels {min_labels} is more than the {most} labels that a row may have; raise -k")
     table = Table(ranker.classes_, min(most, len(ranker.classes_)))
-    batches = iter_batches(source, format=format, batch=batch, reading=ranker.reading_, **options)
+    batches = iter_batches(source, format=format, batch=batch, reading=ranker.reading_, labels=False, **options)
     work = _work_folder(model, out)
     with cluster_workers(cluster, work) as workers, _output(out) as stream, bar("predicting") as progress:
         best: Iterable[tuple[Dataset, np.ndarray, np.ndarray]]

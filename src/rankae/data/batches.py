@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ def iter_batches(
     batch: int = 1024,
     *,
     reading: ReadingSettings | None = None,
+    labels: bool = True,
     **options: Any,
 ) -> Iterator[Dataset]:
     """Yield the rows of `source` in pieces of at most `batch`.
@@ -34,11 +36,14 @@ def iter_batches(
     source : a file, or "-" for standard input.
     format : by default the file name tells. For .txt and standard input the first line does: what is neither
         JSON nor XMC text nor fastText, nor a header with the columns of `reading`, is a document a line.
+    labels : whether to look at labels; without, whatever stands in their place is no mistake.
     reading : how a model's training data was read (`model.reading_`); a file that does not fit is refused.
     options : as for `load_dataset`.
     """
     if batch < 1:
         raise DataError(f"a batch of {batch} rows was asked for; it must be at least 1")
+    if not labels:
+        reading = replace(reading or ReadingSettings(), ignore_labels=True)
     columns = {name: value for name, value in options.items() if ReadingSettings.is_option(name)}
     expected = (reading or ReadingSettings()).with_options(**columns)
     if str(source) != "-" and not is_pipe(source):

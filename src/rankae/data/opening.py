@@ -109,6 +109,8 @@ def open_data(path: Source | Path) -> io.BufferedReader:
         raw = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)  # beneath the buffer that would wait until it is full
         return _unpacked(io.BufferedReader(AsItComes(raw), PIPE_BLOCK), "standard input", None)
     path = Path(path)
+    if path.is_dir():
+        raise DataError(f"{path}: is a folder, where a file is expected; give the file in it")
     try:
         packed: io.BufferedReader = path.open("rb")
         if is_pipe(path):
@@ -217,4 +219,12 @@ def text_lines(stream: BinaryIO, where: Source) -> Iterator[tuple[int, str]]:
         try:
             yield number, line.rstrip(b"\r\n").decode()
         except UnicodeDecodeError as error:
-            raise DataError(f"{where}, line {number}: not valid UTF-8 at byte {error.start + 1}") from None
+            raise DataError(
+                f"{where}, line {number}: not valid UTF-8 at byte {error.start + 1}; {_other_encoding(number, line)}"
+            ) from None
+
+
+def _other_encoding(number: int, line: bytes) -> str:
+    if number == 1 and line.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "the file is UTF-16, so save it as UTF-8 (in Excel: CSV UTF-8), or run: iconv -f UTF-16 -t UTF-8"
+    return "save it as UTF-8 (in Excel: CSV UTF-8), or, if it is Windows' own, run: iconv -f WINDOWS-1252 -t UTF-8"

@@ -36,6 +36,7 @@ class ReadingSettings:
     delimiter : what stands between the cells of a CSV line.
     keep : further columns to carry along.
     of_model : the settings come from a model: columns that a file lacks are told as the model's.
+    ignore_labels : labels are not looked at, as for prediction.
     """
 
     format: str | None = None
@@ -46,6 +47,7 @@ class ReadingSettings:
     id_column: str | None = None
     keep: tuple[str, ...] = ()
     of_model: bool = False
+    ignore_labels: bool = False
 
     @staticmethod
     def is_option(name: str) -> bool:
@@ -74,7 +76,7 @@ class ReadingSettings:
         labels_needed : a file without the labels' column is refused, as for training; otherwise labels may be absent.
         """
         text_columns = self.text_columns or _usual_text(columns)
-        label_column = self.label_column or _usual(columns, LABEL_COLUMNS)
+        label_column = None if self.ignore_labels else self.label_column or _usual(columns, LABEL_COLUMNS)
         if not text_columns:
             raise DataError(
                 f"{where}: there is no column 'text' or 'document' among {_listed(columns)}; "

@@ -138,7 +138,7 @@ def _row(
     row = _object(line, complain, settings, labels_needed)
     names = settings.text_columns or ("text",)
     label_column = settings.label_column or "labels"
-    labels = row.get(label_column)
+    labels = None if settings.ignore_labels else row.get(label_column)
     if isinstance(labels, float) and math.isnan(labels):  # how pandas writes that there are none
         labels = None
     if labels_needed and label_column not in row:

@@ -101,7 +101,7 @@ async def _keep(request: Request, path: Path, service: Service) -> None:
 def _read(served: Served, path: Path, keep: str | None) -> Iterator[Dataset]:
     format = "lines" if path.suffix == ".txt" else None
     options = {} if keep is None else {"keep": keep}
-    return iter_batches(path, format=format, batch=_ROWS, reading=served.ranker.reading_, **options)
+    return iter_batches(path, format=format, batch=_ROWS, reading=served.ranker.reading_, labels=False, **options)
 
 
 def _look_through(read: Callable[[], Iterator[Dataset]]) -> None:

@@ -218,7 +218,10 @@ def _make(
 @app.command()
 def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="A folder, a file, or the name of a known data set.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="A file: .txt (XMC), .jsonl or .npz; .gz, .xz, .zst too.")],
+    out: Annotated[
+        Path,
+        typer.Argument(metavar="OUT", help="A file: .txt (XMC), .jsonl, .npz or .store (mapped); .gz, .xz, .zst too."),
+    ],
     split: Annotated[str, typer.Option(help="Which split of a folder.")] = "train",
     format: FormatName = None,
     text_column: TextColumn = None,
@@ -245,6 +248,9 @@ def convert(
         delimiter=delimiter,
         id_column=id_column,
     )
+    if (streamed := _streamed_to_store(source, split, out, format)) is not None:
+        typer.echo(json_module.dumps(streamed) if json else f"{out}: {streamed['rows']:,} rows")
+        return
     data = load_dataset(source, split, format=format, **options)
     if words and data.texts is not None:
         text = TextFeatures()
@@ -252,6 +258,35 @@ def convert(
     write_dataset(data, out)
     shown = {"file": str(out), "rows": len(data), "labels": data.n_labels, "features": data.n_features}
     typer.echo(json_module.dumps(shown) if json else f"{out}: {len(data):,} rows, {data.n_labels:,} labels")
+
+
+def _streamed_to_store(source: str, split: str, out: Path, format: str | None) -> dict[str, Any] | None:
+    """XMC text with a header becomes a store piece by piece, whatever its size; None where that is not the case."""
+    from rankae.data.batches import iter_batches
+    from rankae.data.formats import format_of, format_of_name
+    from rankae.data.formats.store import write_pieces
+    from rankae.data.formats.xmc import header_of
+    from rankae.data.names import read_names
+    from rankae.data.sources import file_of
+    from rankae.data.writing import written
+    from rankae.errors import DataError
+
+    if format_of_name(str(out)).name != "store":
+        return None
+    if out.suffix != ".store":
+        raise DataError(f"{out}: a store is mapped, so it cannot be compressed; name it .store")
+    path = file_of(source, split)
+    if path is None or format_of(str(path), format).name not in ("xmc", "libsvm"):
+        return None
+    if (header := header_of(str(path))) is None:
+        return None
+    names = [
+        read_names(file)[1] if file.is_file() else None for file in map(path.with_name, ("labels.txt", "vocab.txt"))
+    ]
+    counts = header.features, header.labels
+    with written(out) as stream:
+        rows = write_pieces(iter_batches(path, format=format, batch=8192), stream, *counts, *names)
+    return {"file": str(out), "rows": rows, "labels": header.labels, "features": header.features}
 
 
 def _count(n: int | None) -> str:

@@ -52,6 +52,16 @@ def load_dataset(
     return replace(with_names(_read(files[split], format, reading, options), place), name=place.name)
 
 
+def file_of(source: str | Path, split: str) -> Path | None:
+    """The one file that a split is in; None where it is in several, or not there."""
+    from rankae.data.split_files import find_split_files
+
+    place = find_source(source)
+    if place.is_file():
+        return place
+    return None if find_split_files(place) else _files_by_split(place).get(split)
+
+
 def splits_of(source: str | Path) -> list[str]:
     """Names of the splits that `load_dataset` finds, "train" first."""
     from rankae.data.split_files import find_split_files

@@ -84,8 +84,8 @@ def train_joint(
     if distributed.is_running():
         if validation is not None:
             raise RankaeError("several processes train without validation rows; set the epochs, as in --set epochs=8")
-        given = {"words": words, "word_vectors": word_vectors, "network": network}
-        kept = {"checkpoint_dir": checkpoint_dir, "resume": resume}
+        given: dict[str, Any] = {"words": words, "word_vectors": word_vectors, "network": network}
+        kept: dict[str, Any] = {"checkpoint_dir": checkpoint_dir, "resume": resume}
         return distributed.train_on_ranks(rows, labels, settings, **given, **kept)
     with limited_to(settings.threads):
         started = network is not None

@@ -56,6 +56,7 @@ FORMATS = {
         Format("fasttext", (".ft", ".fasttext"), "fasttext"),
         Format("npz", (".npz",), "npz", writes=True),
         Format("parquet", (".parquet", ".pq"), "parquet", columns=True),
+        Format("store", (".store",), "store", writes=True),
         Format("lines", (".text", ".lines"), "lines"),
     )
 }

@@ -31,6 +31,13 @@ class Header:
     labels: int
 
 
+def header_of(path: str) -> Header | None:
+    """What the first line promises, if it does."""
+    with open_data(path) as stream:
+        found = _HEADER.fullmatch(stream.readline(1 << 10).rstrip(b"\n"))
+    return None if found is None else Header(*map(int, found.groups()))
+
+
 def read(path: Source, n_features: int | None = None, n_labels: int | None = None) -> Dataset:
     """Read a whole file; without a header (or the counts given here) the widest row sets the number of columns."""
     parts = list(_parse(path, CHUNK, n_features, n_labels))

@@ -145,3 +145,21 @@ def test_compounds_are_read_piece_by_piece_where_asked():
     np.testing.assert_array_equal(again.transform(texts).toarray(), rows.toarray())
     plain = TextFeatures(min_df=1).fit(texts)
     assert "libgmp" not in plain.words
+
+
+def test_characters_find_what_words_have_in_common(texts):
+    text = TextFeatures(analyzer="word+char", min_df=1)
+    rows = text.fit_transform(["das Rathaus", "die Rathauses", "ein Baum"]).toarray()
+    words = TextFeatures(min_df=1).fit_transform(["das Rathaus", "die Rathauses", "ein Baum"]).toarray()
+    assert words[0] @ words[1] == 0
+    assert rows[0] @ rows[1] > 0.2 > rows[0] @ rows[2] == 0
+    assert rows.shape[1] == text.width == len(text.spelled())
+    np.testing.assert_allclose(text.transform(["das Rathaus"]).toarray()[0], rows[0], atol=1e-6)
+    settings, arrays, known = text.state()
+    again = TextFeatures.from_state(json.loads(json.dumps(settings)), arrays, known)
+    assert (again.transform(texts) != text.transform(texts)).nnz == 0
+    with pytest.raises(DataError, match="cannot be of characters"):
+        TextFeatures.from_state(settings | {"characters": 10**6}, arrays, known)
+    only = TextFeatures(analyzer="char", min_df=1).fit(["das Rathaus"])
+    assert "<rath" in only.words
+    assert "rathaus" not in only.words

@@ -17,6 +17,8 @@ from rankae.errors import DataError
 _NOTHING = np.empty(0, dtype=np.int32)
 _TITLE = "title:"  # begins the name of a title's feature
 ANALYZERS = ("word", "word+char", "char")
+_OF_CHARACTERS = np.float32(0.7)  # length of what a row has of characters beside words of length 1
+MOST_CHARACTERS = 100_000  # runs of them that are features
 
 
 class TextFeatures:
@@ -33,7 +35,8 @@ class TextFeatures:
     title : a title, which is a first line that more lines follow, has features of its own besides; together they
         weigh so many times as much as all others of the row. 0 for none.
     pieces : compounds such as libgmp3-dev are read piece by piece besides (see `rankae.data.tokens.pieces`).
-    analyzer : "word"; "char" for the runs of 4 to 6 characters that words hold; "word+char" for both.
+    analyzer : "word"; "char" for the runs of 4 to 6 characters that words hold; "word+char" for both, each with a
+        length of its own, so that words are not drowned.
     token_pattern, lowercase, accents : what counts as a word, see `rankae.data.tokens.Tokenizer`.
     html : "strip" to read what a page shows, "keep" to read tags as words, "auto" to strip where many texts have tags.
     tokenizer : version of the rules by which words are cut.
@@ -101,6 +104,12 @@ class TextFeatures:
         self.word_weights = np.empty(0, dtype=np.float32)
         self._column: dict[str, int] = {}
         self.block: VectorBlock | None = None
+        self._characters: TextFeatures | None = None
+        if analyzer == "word+char":
+            alike = {"token_pattern": token_pattern, "lowercase": lowercase, "accents": accents}
+            most = min(max_features or MOST_CHARACTERS, MOST_CHARACTERS)
+            own = {"sublinear": sublinear, "idf": idf, "norm": norm, "analyzer": "char", "html": html}
+            self._characters = TextFeatures((1, 1), min_df + 1, most, tokenizer=tokenizer, **own, **alike)  # type: ignore[arg-type]
 
     def fit_transform(self, texts: Sequence[str]) -> sp.csr_matrix:
         """Learn vocabulary and weights from `texts`; return their weighted words and vectors, CSR float32."""
@@ -135,7 +144,11 @@ class TextFeatures:
         frequency = np.bincount(counts.indices, minlength=len(words))
         weights = np.log((1 + counts.shape[0]) / (1 + frequency)) + 1 if self.idf else np.ones(len(words))
         self._set_vocabulary(words, weights.astype(np.float32))
-        return self._weighted(counts)
+        rows = self._weighted(counts)
+        if self._characters is None:
+            return rows
+        self._characters.html = self.html
+        return sp.hstack([rows, self._characters.fit_words(texts) * _OF_CHARACTERS], format="csr")
 
     def fit(self, texts: Sequence[str]) -> Self:
         self.fit_transform(texts)
@@ -161,6 +174,8 @@ class TextFeatures:
         matrix = sp.csr_matrix((values, np.concatenate(indices), indptr), shape=(len(indices) - 1, len(self.words)))
         matrix.has_canonical_format = True  # scipy would look for itself
         weighted = self._weighted(matrix)
+        if self._characters is not None:
+            weighted = sp.hstack([weighted, self._characters.transform(texts) * _OF_CHARACTERS], format="csr")
         if self.block is None:
             return weighted
         return self.block.beside(weighted, self.block.vectors(self.shown(texts)))
@@ -191,18 +206,28 @@ class TextFeatures:
             "tokenizer": self._tokens.version,
             "vectors": None if self.block is None else self.block.state(),
         }
-        return settings, {"word_weights": self.word_weights}, self.words
+        if self._characters is None:
+            return settings, {"word_weights": self.word_weights}, self.words
+        own = self._characters
+        settings["characters"] = len(own.words)
+        return settings, {"word_weights": np.concatenate([self.word_weights, own.word_weights])}, self.words + own.words
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], words: list[str]) -> Self:
         of_version_1 = {"tokenizer": 1, "html": "keep"}  # models that say nothing of these
         settings = {**of_version_1, **settings, "ngrams": tuple(settings["ngrams"])}
         of_titles = settings.pop("of_titles", 0)  # older models know no titles
-        vectors = settings.pop("vectors", None)
+        vectors, characters_known = settings.pop("vectors", None), settings.pop("characters", 0)
         text = cls(**settings)
         weights = arrays["word_weights"]
         if weights.shape != (len(words),):
             raise DataError(f"{len(words)} words have {weights.shape} weights")
+        if characters_known:
+            if text._characters is None or not 0 < characters_known <= len(words):
+                raise DataError(f"{characters_known} of {len(words)} features cannot be of characters")
+            first = len(words) - characters_known
+            text._characters._set_vocabulary(words[first:], weights[first:])
+            words, weights = words[:first], weights[:first]
         if not 0 <= of_titles <= len(words):
             raise DataError(f"{of_titles} of {len(words)} words cannot be of titles")
         text._set_vocabulary(words, weights)
@@ -214,6 +239,7 @@ class TextFeatures:
         """The words of each feature, with blanks between, be it of a title or not; and names for numbers of vectors."""
         first = len(self.words) - self.of_titles
         of_texts = self.words[:first] + [word.removeprefix(_TITLE) for word in self.words[first:]]
+        of_texts += [] if self._characters is None else self._characters.words
         return of_texts if self.block is None else of_texts + self.block.columns
 
     def _set_vocabulary(self, words: list[str], weights: np.ndarray) -> None:
@@ -228,10 +254,7 @@ class TextFeatures:
             words = tokens(read(self.plain(checked_text(text, i))))
             if self.pieces:
                 words = words + pieces(words)
-            if self.analyzer == "word":
-                yield words
-            else:
-                yield characters(words) if self.analyzer == "char" else words + characters(words)
+            yield characters(words) if self.analyzer == "char" else words
 
     def shown(self, texts: Sequence[str]) -> Sequence[str]:
         """The texts as an encoder reads them; those with vectors of their own stay as they are."""
@@ -247,7 +270,8 @@ class TextFeatures:
     @property
     def width(self) -> int:
         """Columns of a row: words and the numbers of vectors."""
-        return len(self.words) + (0 if self.block is None else self.block.size)
+        of_characters = 0 if self._characters is None else len(self._characters.words)
+        return len(self.words) + of_characters + (0 if self.block is None else self.block.size)
 
     def words_in(self, text: str) -> list[str]:
         """The words of a text, whether they are known or not."""

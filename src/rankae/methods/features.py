@@ -109,12 +109,13 @@ class ChosenFeatures(LabelRanker):
         ngrams = [(1, 1)] if self._effort == "none" else [(1, 1), (1, 2)]
         titles = (0.0, _TITLE) if self._effort == "full" else (0.0,)
         pieces = (False, True) if self._effort == "full" else (False,)
+        analyzers = ("word", "word+char") if self._effort == "full" else ("word",)
         return TextCandidates(
             # a list, if it comes from JSON
             ngrams if self.ngrams is None else [(self.ngrams[0], self.ngrams[1])],
             titles if self.title is None else (self.title,),
             pieces if self.pieces is None else (self.pieces,),
-            ("word",) if self.analyzer is None else (self.analyzer,),
+            analyzers if self.analyzer is None else (self.analyzer,),
             self.min_df,
             self.max_features,
             self._reading(),

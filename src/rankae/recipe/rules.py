@@ -104,6 +104,13 @@ GAIN_OF_PIECES = rule(
 GAIN_OF_CHARACTERS = rule(
     "gain_of_characters", 0.5, "the same for runs of characters, which make rows many times as long"
 )
+CHARACTERS_FROM = rule(
+    "characters_from", 0.1, "share of words that stand in no second text, of 2,000, from which runs of characters are "
+    "tried: inflected and compound languages have many", "tmdb-plots .08, debtags .05, debdeps .10"
+)  # fmt: skip
+MOST_READ_BY_CHARACTERS = rule(
+    "most_read_by_characters", 30_000_000, "characters of all texts beyond which their runs would take too much memory"
+)
 GAIN_OF_VECTORS = rule("gain_of_vectors", 0.3, "the same for vectors beside words: rows get longer, predictions slower")
 COSTS = rule(
     "ranker_costs", (0.3, 1.0), "C of the rankers that held-out rows choose between", f"{_RECIPE}: the rankers' cost"

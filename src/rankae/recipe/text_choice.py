@@ -8,6 +8,7 @@ look at both together.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +26,7 @@ from rankae.recipe.vector_choice import VectorCandidates, choose_vectors
 
 # Bytes that the table of word vectors may take, 400 float32 a word: it bounds the vocabulary of n-grams.
 _MOST_TABLE_BYTES = 2**29
+_SOME_TEXTS = 2000  # tell whether words repeat
 MOST_FEATURES = _MOST_TABLE_BYTES // (4 * 400)
 
 
@@ -80,17 +82,20 @@ def choose_text(
         _Stage("pieces", candidates.pieces, rules.GAIN_OF_PIECES),
         _Stage("analyzer", candidates.analyzers, rules.GAIN_OF_CHARACTERS),
     ]
+
+    def features(settings: Mapping[str, Any]) -> TextFeatures:
+        return TextFeatures(
+            min_df=candidates.min_df, max_features=candidates.max_features or MOST_FEATURES, **settings, **reading
+        )
+
+    if len(candidates.analyzers) > 1 and not _characters_may_help(texts, features({})):
+        stages[-1] = _Stage("analyzer", candidates.analyzers[:1])
     blocks, of_vectors = candidates.vectors.blocks(texts)
     undecided = any(len(stage.values) > 1 for stage in stages) or bool(blocks)
     # Leave-one-out scores of a sample will do, and spare the time to count the pairs of all texts.
     sample = np.arange(len(texts)) if trusted is not None else sample_to_compare(len(texts), seed)
     few = texts if len(sample) == len(texts) else [texts[i] for i in sample.tolist()]
     comparison = Comparison(labels[sample], seed, trusted, candidates.embeddings)
-
-    def features(settings: Mapping[str, Any]) -> TextFeatures:
-        return TextFeatures(
-            min_df=candidates.min_df, max_features=candidates.max_features or MOST_FEATURES, **settings, **reading
-        )
 
     def tried(settings: Mapping[str, Any]) -> Tried:
         text = features(settings)
@@ -118,6 +123,17 @@ def choose_text(
     if of_vectors is not None:
         made["encoder"] = of_vectors
     return chosen, rows, made
+
+
+def _characters_may_help(texts: Sequence[str], words: TextFeatures) -> bool:
+    """Whether many words stand in one text alone, as where words are inflected and compounded, and memory allows."""
+    if sum(map(len, texts)) > rules.MOST_READ_BY_CHARACTERS:
+        return False
+    some = texts[:: max(1, len(texts) // _SOME_TEXTS)][:_SOME_TEXTS]
+    documents = [words.words_in(text) for text in some]
+    standing_in = Counter(word for document in documents for word in set(document))
+    once = sum(standing_in[word] == 1 for document in documents for word in document)
+    return once >= rules.CHARACTERS_FROM * sum(map(len, documents))
 
 
 @dataclass(frozen=True)

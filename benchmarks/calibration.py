@@ -1,0 +1,113 @@
+"""Probabilities and cuts of the default model on test rows: the tables of docs/probabilities.md.
+
+    RANKAE_DATA=../shared/data python benchmarks/calibration.py run bibtex [--seed 0] [--method rank-ae] [--preset fast]
+    python benchmarks/calibration.py run bibtex --model DIR        a model that is trained already
+    python benchmarks/calibration.py table
+
+"before" reads scores as log-odds; "after" is the model's own calibration, fitted on rows that it held out. Cuts are
+chosen on those rows as `rankae threshold` does. Finished cells are in .cells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+from measuring.pages import put_between
+from measuring.places import CELLS
+from rankae.base.choose_cuts import Aim, choose_cuts
+from rankae.base.cuts import Cuts
+from rankae.cli.fitting import fit_and_save, new_ranker
+from rankae.cli.measuring import measured
+from rankae.data import load_dataset
+from rankae.errors import DataError
+from rankae.methods import load
+from rankae.metrics import Selection, evaluate_probabilities
+
+PAGE = Path(__file__).parent.parent / "docs" / "probabilities.md"
+AIMS = ("f1", "precision=0.9", "recall=0.8", "count")
+
+
+def run(data: str, method: str, preset: str | None, seed: int, model: Path | None) -> dict:
+    place = model or CELLS / "calibration" / "models" / f"{data}-{method}-{preset}-{seed}"
+    if not place.exists():
+        parameters = {} if preset is None else {"preset": preset}
+        fit_and_save(new_ranker(method, parameters, {"random_state": seed}), load_dataset(data), place, calibrate=True)
+    ranker = load(place)
+    result = measured(ranker, load_dataset(data, "test", reading=ranker.reading_))
+    assert result.probabilities is not None
+    assert ranker.held_out_ is not None
+    raw = 1 / (1 + np.exp(-np.clip(result.scores.astype(np.float64), -50, 50)))
+    before = evaluate_probabilities(result.columns, raw, result.labels)
+    held_out = ranker.held_out_
+    likely = ranker.probabilities(held_out.columns, held_out.scores)
+    given = {}
+    for aim in AIMS:
+        try:
+            cuts = choose_cuts(held_out, likely, Aim.parse(aim))
+        except DataError as error:
+            given[aim] = {"unreachable": str(error)}
+            continue
+        given[aim] = _figures(result, cuts.selected(result.columns, result.probabilities))
+    given["top 5"] = _figures(result, np.broadcast_to(np.arange(result.columns.shape[1]) < 5, result.columns.shape))
+    given["0.5"] = _figures(result, Cuts("0.5", 0.5).selected(result.columns, result.probabilities))
+    return {
+        "data": data,
+        "method": method if preset is None else f"{method} {preset}",
+        "seed": seed,
+        "calibration": ranker.calibration_.describe(),
+        "before": before,
+        "after": {name: v for name, v in result.figures.items() if name in before},
+        "P@1": result.figures["P@1"],
+        "cuts": given,
+    }
+
+
+def _figures(result, given: np.ndarray) -> dict[str, float]:
+    return Selection.of(result.columns, given, result.labels).measures()
+
+
+def table() -> None:
+    cells = [json.loads(path.read_text()) for path in sorted((CELLS / "calibration").glob("*.json"))]
+    lines = ["| data | model | P@1 | ECE@1/3/5 before | after | by chance | NLL before | after |", "|---" * 8 + "|"]
+    for c in cells:
+        before, after, chance = (
+            " / ".join(f"{c[when][f'{name}@{k}']:.2f}" for k in (1, 3, 5))
+            for when, name in (("before", "ECE"), ("after", "ECE"), ("after", "ECE-chance"))
+        )
+        nll = f"{c['before']['NLL']:.4f} | {c['after']['NLL']:.4f}"
+        lines.append(f"| {c['data']} | {c['method']} | {c['P@1']:.2f} | {before} | {after} | {chance} | {nll} |")
+    put_between(PAGE, "calibration", "\n".join(lines))
+    lines = ["| data | model | cut | precision | recall | micro-F1 | macro-F1 | rows with a label |", "|---" * 8 + "|"]
+    names = ("precision", "recall", "micro-F1", "macro-F1", "rows_with_labels")
+    for c in cells:
+        for cut, found in c["cuts"].items():
+            shown = ["not reached"] * len(names) if "unreachable" in found else [f"{found[n]:.1f}" for n in names]
+            lines.append(f"| {c['data']} | {c['method']} | {cut} | {' | '.join(shown)} |")
+    put_between(PAGE, "cuts", "\n".join(lines))
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("what", choices=("run", "table"))
+    options.add_argument("data", nargs="?", default="bibtex")
+    options.add_argument("--method", default="rank-ae")
+    options.add_argument("--preset")
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--model", type=Path)
+    o = options.parse_args()
+    if o.what == "table":
+        table()
+        return
+    found = run(o.data, o.method, o.preset, o.seed, o.model)
+    place = CELLS / "calibration" / f"{o.data}-{o.method}-{o.preset}-{o.seed}.json"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps(found, indent=1))
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -56,7 +56,7 @@ def noisy() -> tuple[Dataset, set[tuple[int, int]], set[tuple[int, int]]]:
 
 @pytest.fixture(scope="module")
 def report(noisy):
-    return audit(noisy[0], settings=AuditSettings(folds=3, top=60))
+    return audit(noisy[0], settings=AuditSettings(folds=2, top=60))
 
 
 def test_what_was_put_in_and_taken_out_is_found(report, noisy):

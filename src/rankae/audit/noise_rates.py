@@ -100,7 +100,7 @@ def _by_trees(entries: Entries, seed: int) -> np.ndarray:
             found[fifth == part] = entries.observed[learn].mean()
             continue
         trees = HistGradientBoostingClassifier(
-            max_iter=150,
+            max_iter=min(150, 40 + len(learn) // 200),  # few entries need few trees
             learning_rate=0.08,
             max_leaf_nodes=15,
             min_samples_leaf=min(100, 1 + len(learn) // 50),

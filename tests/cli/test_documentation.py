@@ -11,15 +11,13 @@ import pytest
 from rankae.cli.lazy_group import COMMANDS, Unopened
 
 ROOT = Path(__file__).parents[2]
-PAGES = [
-    ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("getting-started", "your-own-data", "prediction")),
-]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 COMMAND = re.compile(r"(?:^ {4}(?:\$ )?|`|\| )(rankae (?:[a-z]|--)[^`#|\n]*)", re.MULTILINE)
 
 
 def _commands() -> list[tuple[str, str]]:
-    return [(page.name, found.strip()) for page in PAGES for found in COMMAND.findall(page.read_text())]
+    texts = {page.name: re.sub(r" *\\\n +", " ", page.read_text()) for page in PAGES}  # commands over several lines
+    return [(name, found.strip()) for name, text in texts.items() for found in COMMAND.findall(text)]
 
 
 @pytest.mark.parametrize(("page", "command"), _commands())
@@ -28,8 +26,9 @@ def test_commands_and_their_options_exist(page, command):
     if words[0].startswith("--"):
         return
     opened = Unopened(words[0], *COMMANDS[words[0]]).open()
-    if words[0] == "data" and len(words) > 1:
-        opened = opened.commands[words[1]]
+    inner = getattr(opened, "commands", {})
+    if inner:  # a group; `audit` takes its data where others take a subcommand
+        opened = inner[words[1]] if words[1:] and words[1] in inner else inner["data"]
     known = {name for parameter in opened.params for name in (*parameter.opts, *parameter.secondary_opts)}
     assert {word for word in words if re.match(r"--?[a-z]", word)} <= known
 
@@ -41,8 +40,16 @@ def test_links_lead_somewhere(page):
             assert (page.parent / link).exists(), link
 
 
-def test_the_first_example_runs(tmp_path, monkeypatch, capsys):
-    (example,) = re.findall(r"```python\n(.*?)```", PAGES[0].read_text(), re.DOTALL)
+def test_the_first_example_prints_what_the_page_shows(tmp_path, monkeypatch, capsys):
+    (example, shown), *_ = re.findall(r"```python\n(.*?)```\n\n((?:    [^\n]*\n)+)", PAGES[0].read_text(), re.DOTALL)
     monkeypatch.chdir(tmp_path)
     exec(compile(example, "README.md", "exec"), {})
-    assert capsys.readouterr().out == "[['fruit']]\n"
+    printed = capsys.readouterr().out
+    names = [re.sub(r"[\d.]+ +", "", line).strip() for line in shown.splitlines()]
+    assert [re.sub(r"[\d.]+ +", "", line).strip() for line in printed.splitlines()] == names
+
+
+def test_examples_of_scikit_learn_run(capsys):
+    for example in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "scikit-learn.md").read_text(), re.DOTALL):
+        exec(compile(example, "scikit-learn.md", "exec"), {})
+    assert "[['red', 'drink']]" in capsys.readouterr().out

@@ -29,6 +29,7 @@ from rankae.data.text import TextFeatures
 from rankae.data.vectors import with_vectors
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.model_file import ModelFile, read_model, write_model
+from rankae.model_file.schema import Array, check_arrays, check_facts
 from rankae.numerics.shortlist import Shortlist
 from rankae.progress import log
 
@@ -37,6 +38,9 @@ Rows: TypeAlias = sp.csr_matrix | list[str]
 # decision_function is the one call whose answer is rows x labels; beyond this many cells it refuses.
 MOST_DENSE_CELLS = 2**28
 _OF_THIS_CLASS = ("text.", "training.", "calibration.", "held_out.", "cuts.")  # arrays that no method writes
+
+# What reading a file that was made up may end in, deep in a library.
+_OF_FORGED_FILES = LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError
 
 
 class LabelRanker(Probabilities):
@@ -77,6 +81,13 @@ class LabelRanker(Probabilities):
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         raise NotImplementedError
+
+    def _schema(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Array]:
+        """What the arrays of a model file must be, for methods whose `_restore` does not check them by itself.
+
+        The sizes "labels", "features" and "rows" (of training) are known.
+        """
+        return {}
 
     @classmethod
     def search_space_for(cls, parameters: dict[str, Any]) -> Space:
@@ -242,16 +253,29 @@ class LabelRanker(Probabilities):
             return cls._from_file(model_file)
         except RankaeError:
             raise
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        except (
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+            RuntimeError,
+            MemoryError,
+        ) as error:
             raise ModelFileError(
-                f"{path} lacks what a {cls.method} model needs ({type(error).__name__}: {error}); train it again"
+                f"{path} lacks what a {cls.method} model needs ({type(error).__name__}: {_in_one_line(error)}); "
+                "train it again"
             ) from error
 
     @classmethod
     def _from_file(cls, model_file: ModelFile) -> Self:
         settings, arrays = model_file.settings, model_file.arrays
-        known = cls._get_param_names()  # an older model may have been trained with parameters that are gone
-        model = cls(**{name: value for name, value in settings["parameters"].items() if name in known})
+        # An older model may have been trained with parameters that are gone; a place to write to is never a model's.
+        known = set(cls._get_param_names()) - {"checkpoint", "resume"}
+        parameters = {name: value for name, value in settings["parameters"].items() if name in known}
+        check_parameters(cls.method, cls, parameters)
+        check_facts(settings, len(model_file.tables["labels"]))
+        model = cls(**parameters)
         model.classes_ = name_array(model_file.tables["labels"])
         model.kind_ = settings["kind"]
         model.threshold_ = settings["threshold"]
@@ -265,7 +289,11 @@ class LabelRanker(Probabilities):
             text_arrays = {name.removeprefix("text."): v for name, v in arrays.items() if name.startswith("text.")}
             model.text_ = TextFeatures.from_state(settings["text"], text_arrays, model_file.tables["words"])
         model._restore_trust(settings.get("trust", {}), arrays)
-        model._restore(settings["state"], {n: v for n, v in arrays.items() if not n.startswith(_OF_THIS_CLASS)})
+        own = {n: v for n, v in arrays.items() if not n.startswith(_OF_THIS_CLASS)}
+        sizes = {"labels": len(model.classes_), "features": model.n_features_in_, "rows": model.training_rows_}
+        check_arrays({"training.label_counts": Array("iuf", ("labels",))}, arrays, sizes)
+        check_arrays(model._schema(settings["state"], own), own, sizes)
+        model._restore(settings["state"], own)
         return model
 
     def _check_fitted(self) -> None:
@@ -276,7 +304,10 @@ class LabelRanker(Probabilities):
         """`_top`, with an empty answer to no rows, so that no method need provide for it."""
         if _length(rows) == 0:
             return np.empty((0, k), dtype=np.int32), np.empty((0, k), dtype=np.float32)
-        return self._top(rows, k)
+        columns, scores = self._top(rows, k)
+        if columns.size and columns.max() >= len(self.classes_):
+            raise ModelFileError("the model names labels that it does not have; it is damaged, train it again")
+        return columns, scores
 
     def _new_text(self) -> TextFeatures:
         """How strings become weighted words for this method, before fitting."""
@@ -409,3 +440,8 @@ def none_of(unknown: dict[str, Any]) -> dict[str, Any]:
 
 def _length(rows: Rows) -> int:
     return len(rows) if isinstance(rows, list) else rows.shape[0]
+
+
+def _in_one_line(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return text if len(text) <= 200 else f"{text[:197]}..."

@@ -77,6 +77,8 @@ METHODS: dict[str, Method] = {
     "bow-cnn": Method("rankae.rivals.bow_cnn:BowCNN", "convolution over bags of neighbouring words", "text"),
     "xml-cnn": Method("rankae.rivals.xml_cnn:XMLCNN", "convolution over word vectors, dynamic max-pooling", "text"),
     "c2ae": Method("rankae.rivals.c2ae:C2AE", "canonically correlated autoencoder"),
+    "cbm": Method("rankae.rivals.cbm:CBM", "conditional Bernoulli mixture of logistic experts, for few labels"),
+    "crf": Method("rankae.rivals.crf:CRF", "pairwise conditional random field over label sets, for few labels"),
     "parabel": Method(
         "rankae.rivals.omikuji:Parabel",
         "balanced label trees (omikuji)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import platform
@@ -12,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -245,7 +246,7 @@ def _fingerprint(path: Path) -> dict[str, Any]:
 
 
 def _sha256(file: BinaryIO) -> str:
-    return hashlib.file_digest(file, "sha256").hexdigest()
+    return hashlib.file_digest(cast(io.BufferedReader, file), "sha256").hexdigest()
 
 
 def _digest(manifest: dict[str, Any]) -> str:

@@ -45,8 +45,8 @@ def pack_csr(name: str, matrix: sp.csr_matrix) -> dict[str, np.ndarray]:
     }
 
 
-def unpack_csr(arrays: dict[str, np.ndarray], name: str) -> sp.csr_matrix:
-    """The CSR matrix stored under `name`, sharing memory with `arrays`."""
+def unpack_csr(arrays: dict[str, np.ndarray], name: str, wanted: tuple[int, int] | None = None) -> sp.csr_matrix:
+    """The CSR matrix stored under `name`, sharing memory with `arrays`; it must have the shape `wanted`, if given."""
     try:
         data, indices, indptr, shape = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr", "shape"))
         matrix = sp.csr_matrix((data, indices, indptr), shape=tuple(shape.tolist()))
@@ -55,6 +55,8 @@ def unpack_csr(arrays: dict[str, np.ndarray], name: str) -> sp.csr_matrix:
         raise ModelFileError(
             f"the model's matrix {name} is missing or inconsistent; train and save it again"
         ) from error
+    if wanted is not None and matrix.shape != wanted:
+        raise ModelFileError(f"the model's matrix {name} does not fit its labels or features; train it again")
     return matrix
 
 

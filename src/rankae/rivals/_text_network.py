@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
 from rankae.base.ranker import LabelRanker
+from rankae.errors import ModelFileError
 from rankae.rivals._network_training import (
     batches_of_like_length,
     hold_out,
@@ -112,6 +113,8 @@ class TextNetwork(LabelRanker):
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.best_epoch_ = settings["best_epoch"]
         self.words_ = WordIds.from_array(arrays["vocabulary"], self.longest)
+        if (settings["words"], settings["labels"]) != (len(self.words_), len(self.classes_)):
+            raise ModelFileError("the model's network does not fit its words or labels; train it again")
         self.network_ = self._build(settings["words"], settings["labels"])
         weights_from_arrays(self.network_, arrays)
         self.network_.to(pick_device(self.device))

@@ -168,6 +168,6 @@ class C2AE(LabelRanker):
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.best_epoch_ = settings["best_epoch"]
-        self.network_ = self._build(self.n_features_in_, settings["labels"])
+        self.network_ = self._build(self.n_features_in_, len(self.classes_))
         weights_from_arrays(self.network_, arrays)
         self.network_.to(pick_device(self.device))

@@ -15,6 +15,7 @@ from rankae.base.parameters import Count, Positive, RandomState
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, Space
 from rankae.model_file import pack_csr, unpack_csr
+from rankae.model_file.schema import Array, csr
 from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._ranked import Ranked, rank_in_blocks
 
@@ -92,6 +93,14 @@ class ClassifierChain(LabelRanker):
         arrays: dict[str, np.ndarray] = {"order": self.order_, "bias": self.bias_, "label_weights": self.label_weights_}
         return {}, arrays | pack_csr("feature_weights", self.feature_weights_)
 
+    def _schema(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Array]:
+        return {
+            "order": Array("iu", ("chain",), below="labels"),
+            "bias": Array("f", ("labels",)),
+            "label_weights": Array("f", ("chain", "chain")),
+            **csr("labels", "features", "feature_weights"),
+        }
+
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.order_, self.bias_, self.label_weights_ = arrays["order"], arrays["bias"], arrays["label_weights"]
-        self.feature_weights_ = unpack_csr(arrays, "feature_weights")
+        self.feature_weights_ = unpack_csr(arrays, "feature_weights", (len(self.classes_), self.n_features_in_))

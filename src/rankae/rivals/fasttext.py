@@ -20,6 +20,7 @@ from rankae.base.parameters import Count, Positive, RandomState, Threads
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.errors import DataError
+from rankae.rivals._native_probe import FASTTEXT, probe
 from rankae.rivals._packed_folder import pack, unpack
 from rankae.rivals._ranked import Ranked, rank_pairs
 from rankae.rivals._word_ids import tokens_of
@@ -127,6 +128,7 @@ class FastText(PickledByState, LabelRanker):
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         with unpack(arrays) as folder:
+            probe(self.method, FASTTEXT.format(name=MODEL_FILE), folder, 100)
             self.model_ = fasttext.load_model(str(Path(folder) / MODEL_FILE))
 
 

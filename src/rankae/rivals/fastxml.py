@@ -10,7 +10,10 @@ import scipy.sparse as sp
 from rankae.base.parameters import Count, Positive, Seed
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
-from rankae.rivals._trees.forest import Forest, forest_top, grow_forest
+from rankae.errors import ModelFileError
+from rankae.model_file.schema import Array, csr
+from rankae.rivals._trees.forest import Forest, ends_in_leaves, forest_top, grow_forest
+from rankae.rivals._trees.growth import LEAF
 from rankae.rivals._votes import popular_labels
 
 
@@ -80,6 +83,19 @@ class FastXML(LabelRanker):
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {}, {"roots": self.roots_, "popular": self.popular_} | self.forest_._asdict()
 
+    def _schema(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Array]:
+        return {
+            "roots": Array("iu", (None,), below="nodes"),
+            "popular": Array("iu", ("labels",), below="labels"),
+            "child": Array("iu", ("nodes",), below="nodes", least=LEAF),
+            "bias": Array("f", ("nodes",)),
+            "label_score": Array("f", ("entries of label",)),
+            **csr("nodes", "features", names=("weight_start", "weight_feature", "weight_value")),
+            **csr("nodes", "labels", names=("label_start", "label", "label_score")),
+        }
+
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.roots_, self.popular_ = arrays["roots"], arrays["popular"]
         self.forest_ = Forest(*(arrays[name] for name in Forest._fields))
+        if not ends_in_leaves(self.forest_):
+            raise ModelFileError("the model's trees lead nowhere; train it again")

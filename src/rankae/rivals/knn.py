@@ -13,6 +13,7 @@ from rankae.base.parameters import Count
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, Space
 from rankae.model_file import pack_csr, unpack_csr
+from rankae.model_file.schema import Array, csr
 from rankae.rivals._ranked import Ranked, nothing_ranked, rank_sparse
 
 ROWS_AT_ONCE = 1024
@@ -61,5 +62,9 @@ class NearestRows(LabelRanker):
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {}, pack_csr("rows", self.rows_) | pack_csr("labels", self.labels_)
 
+    def _schema(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Array]:
+        return csr("rows", "features", "rows") | csr("rows", "labels", "labels")
+
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self._index(unpack_csr(arrays, "rows"), unpack_csr(arrays, "labels"))
+        rows = unpack_csr(arrays, "rows", (self.training_rows_, self.n_features_in_))
+        self._index(rows, unpack_csr(arrays, "labels", (self.training_rows_, len(self.classes_))))

@@ -19,6 +19,7 @@ from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.errors import DataError
 from rankae.rivals._limits import few_enough_labels
+from rankae.rivals._native_probe import NAPKINXC, probe
 from rankae.rivals._packed_folder import pack, unpack
 from rankae.rivals._ranked import Ranked, rank_pairs
 
@@ -73,6 +74,8 @@ class _NapkinXC(PickledByState, LabelRanker):
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.folder_ = unpack(arrays)
+        code = NAPKINXC.format(name=self.napkin_class.__name__, features=self.n_features_in_)
+        probe(self.method, code, self.folder_.name, self.n_features_in_)
         self.model_ = self.napkin_class(self.folder_.name, **self._settings())
         self.model_.load()
 

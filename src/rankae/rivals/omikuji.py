@@ -25,6 +25,7 @@ from rankae.base.search_space import Between, OneOf, Space
 from rankae.data.text import TextFeatures
 from rankae.errors import DataError
 from rankae.progress import track
+from rankae.rivals._native_probe import OMIKUJI, probe
 from rankae.rivals._packed_folder import pack, unpack
 from rankae.rivals._ranked import Ranked, rank_pairs
 
@@ -103,6 +104,7 @@ class _LabelTrees(PickledByState, LabelRanker):
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         with unpack(arrays) as folder, quiet():
+            probe(self.method, OMIKUJI, folder, self.n_features_in_)
             self.model_ = omikuji.Model.load(folder)
 
 

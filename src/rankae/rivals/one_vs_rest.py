@@ -14,6 +14,7 @@ from rankae.base.parameters import Count, NotNegative, Positive, RandomState
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, Space
 from rankae.model_file import pack_csr, unpack_csr
+from rankae.model_file.schema import Array, csr
 from rankae.progress import track
 from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._ranked import Ranked, rank_in_blocks
@@ -81,5 +82,14 @@ class OneVsRest(LabelRanker):
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {}, pack_csr("weights", self.weights_) | {"bias": self.bias_}
 
+    def _schema(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Array]:
+        return {
+            "bias": Array("f", ("labels",)),
+            **csr("labels", "features", "weights"),
+        }
+
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self.weights_, self.bias_ = unpack_csr(arrays, "weights"), arrays["bias"]
+        self.weights_, self.bias_ = (
+            unpack_csr(arrays, "weights", (len(self.classes_), self.n_features_in_)),
+            arrays["bias"],
+        )

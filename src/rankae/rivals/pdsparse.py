@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from rankae.base.parameters import Count, NotNegative, Positive, Seed, Share
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, Space
+from rankae.model_file.schema import Array, csr
 from rankae.progress import Bar, bar
 from rankae.rivals._pdsparse.rounds import play_round, share_right, zero_dual
 from rankae.rivals._pdsparse.weight_rows import WeightRows, empty_rows, only_support, shrunk_matrix
@@ -120,6 +121,9 @@ class PDSparse(LabelRanker):
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         weights = self.weights_
         return {}, {"feature_start": weights.indptr, "label": weights.indices, "weight": weights.data}
+
+    def _schema(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Array]:
+        return csr("features", "labels", names=("feature_start", "label", "weight"))
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.weights_ = sp.csr_matrix(

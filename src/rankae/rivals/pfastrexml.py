@@ -12,6 +12,7 @@ from sklearn.preprocessing import normalize
 from rankae.base.parameters import Count, NotNegative, Positive, Range, Seed
 from rankae.base.search_space import Between, Space
 from rankae.metrics.propensity import A, B, inverse_propensities
+from rankae.model_file.schema import Array, csr
 from rankae.rivals._trees.forest import collect_votes
 from rankae.rivals._unit_rows import row_lengths, unit_rows
 from rankae.rivals._votes import in_chunks, rank_votes
@@ -95,6 +96,10 @@ class PfastreXML(FastXML):
             "centre_feature": centres.indices,
             "centre_value": centres.data,
         }
+
+    def _schema(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Array]:
+        centres = csr("labels", "features", names=("centre_start", "centre_feature", "centre_value"))
+        return super()._schema(settings, arrays) | centres
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         super()._restore(settings, arrays)

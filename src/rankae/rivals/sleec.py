@@ -11,6 +11,8 @@ from numba import njit
 from rankae.base.parameters import Count, Positive, Seed
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
+from rankae.errors import ModelFileError
+from rankae.model_file.schema import Array
 from rankae.progress import track
 from rankae.rivals._sleec.clusters import cluster_centres, nearest_centre
 from rankae.rivals._sleec.embedding import embed_pairs
@@ -29,6 +31,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
 """The authors' settings for their data sets."""
 
 ROWS_PER_CLUSTER = 15_000
+_MOST_NEIGHBOURS = 100_000
 
 
 class LocalEmbedding(NamedTuple):
@@ -165,8 +168,27 @@ class Sleec(LabelRanker):
                 arrays |= {f"{learner}.{cluster}.{name}": array for name, array in embedding._asdict().items()}
         return {"knn": self.knn_}, arrays
 
+    def _schema(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Array]:
+        learners, clusters = arrays["centres"].shape[:2]
+        schema = {
+            "centres": Array("f", (None, None, "features")),
+            "label_start": Array("iu", ("labelled+1",), starts_of="label"),
+            "label": Array("iu", (None,), below="labels"),
+            "popular": Array("iu", ("labels",), below="labels"),
+        }
+        for place in (f"{learner}.{cluster}" for learner in range(learners) for cluster in range(clusters)):
+            schema |= {
+                f"{place}.members": Array("iu", (f"members of {place}",), below="labelled"),
+                f"{place}.features": Array("iu", (f"features of {place}",), below="features"),
+                f"{place}.weights": Array("f", (f"features of {place}", f"dimensions of {place}")),
+                f"{place}.points": Array("f", (f"members of {place}", f"dimensions of {place}")),
+            }
+        return schema
+
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.knn_ = settings["knn"]
+        if not isinstance(self.knn_, int) or not 1 <= self.knn_ <= _MOST_NEIGHBOURS:
+            raise ModelFileError(f"the model's knn is {self.knn_!r}, no number of neighbours; train it again")
         self.centres_, self.popular_ = arrays["centres"], arrays["popular"]
         start, label = arrays["label_start"], arrays["label"]
         ones = np.ones(len(label), dtype=np.float32)
@@ -189,7 +211,7 @@ def _vote(neighbours, label_start, label, popular, columns, scores) -> None:
             if row < 0:
                 continue
             for e in range(label_start[row], label_start[row + 1]):
-                if votes[label[e]] == 0:
+                if votes[label[e]] == 0 and n_voted < len(voted):
                     voted[n_voted] = label[e]
                     n_voted += 1
                 votes[label[e]] += 1.0 / n_neighbours

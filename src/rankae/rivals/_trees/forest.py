@@ -78,6 +78,13 @@ def _join(trees: list[Tree]) -> tuple[Forest, np.ndarray]:
     return forest, roots.astype(np.int64)
 
 
+def ends_in_leaves(forest: Forest) -> bool:
+    """Whether every way down a tree ends: children stand behind their parents, and both of them exist."""
+    inner = np.flatnonzero(forest.child != LEAF)
+    children = forest.child[inner]
+    return bool((children > inner).all() and (children + 1 < len(forest.child)).all())
+
+
 def forest_top(
     forest: Forest, roots: np.ndarray, popular: np.ndarray, rows: sp.csr_matrix, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -111,7 +118,7 @@ def collect_votes(forest: Forest, roots: np.ndarray, x: np.ndarray, votes: np.nd
         leaf = _leaf(forest, root, x)
         for e in range(forest.label_start[leaf], forest.label_start[leaf + 1]):
             label = forest.label[e]
-            if votes[label] == 0:
+            if votes[label] == 0 and n_voted < len(voted):
                 voted[n_voted] = label
                 n_voted += 1
             votes[label] += forest.label_score[e] / len(roots)

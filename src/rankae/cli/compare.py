@@ -11,7 +11,6 @@ from rankae.cli.experiment_options import (
     Again,
     CellMinutes,
     Cells,
-    DataSets,
     Isolate,
     Jobs,
     Json,
@@ -38,11 +37,19 @@ from rankae.cli.options import (
     given,
     places,
 )
+from rankae.errors import RankaeError
 
 
 def compare(
-    data: DataSets,
+    data: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="DATA...", help="Folders, files, or names of known data sets.", show_default=False),
+    ] = None,
+    *,
     out: Out,
+    protocol: Annotated[
+        str | None, typer.Option(help="paper: its methods, the same search for each, and published figures beside.")
+    ] = None,
     methods: Annotated[
         str | None, typer.Option(help="Names with commas between, your_module:YourMethod too; by default all.")
     ] = None,
@@ -73,9 +80,17 @@ def compare(
     """
     from rankae.experiments import compare as experiment
     from rankae.experiments.plan import contenders
+    from rankae.experiments.protocol import protocol_of
     from rankae.methods import registry
 
-    chosen = contenders(names(methods) if methods else registry.names(), settings or (), names(untuned))
+    usual = None if protocol is None else protocol_of(protocol)
+    if not data and usual is None:
+        raise RankaeError("name the data to compare on, or a --protocol that has its own; see `rankae compare --help`")
+    data = list(data or usual.data)  # type: ignore[union-attr]
+    if usual is not None and not tune_trials:
+        tune_trials = usual.trials
+    by_default = registry.names() if usual is None else usual.methods
+    chosen = contenders(names(methods) if methods else by_default, settings or (), names(untuned))
     reading = given(
         format=format,
         text_column=text_column,

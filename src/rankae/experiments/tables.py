@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+from rankae.experiments.protocol import published_grid
 from rankae.experiments.summary import COSTS, FAMILIES, Score, Summary
 from rankae.report.grids import Grid
 
@@ -133,7 +134,9 @@ def reason_grid(summary: Summary) -> Grid:
 def grids(summary: Summary) -> list[Grid]:
     """All tables of a report, those without lines left out."""
     found = [*(score_grid(summary, family) for family in FAMILIES), cost_grid(summary), frequency_grid(summary)]
-    return [grid for grid in [*found, reason_grid(summary), provenance_grid(summary)] if grid.lines]
+    return [
+        grid for grid in [*found, reason_grid(summary), published_grid(summary), provenance_grid(summary)] if grid.lines
+    ]
 
 
 def to_csv(summary: Summary) -> str:

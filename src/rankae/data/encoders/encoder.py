@@ -10,12 +10,13 @@ import numpy as np
 
 from rankae.data.encoders.cache import VectorCache, text_keys
 from rankae.errors import DataError
-from rankae.progress import bar
+from rankae.progress import bar, log
 
 MOST_WINDOWS = 4  # of one text; a sentence encoder reads no more than about a thousand words of it
 _TOKENS_AT_ONCE = 4096
 _TEXTS_AT_ONCE = 2048  # whose vectors are cached together: so much is lost if the process is killed
 _CHARACTERS = 12  # of a subword, at most, on average: what follows is not even cut into subwords
+_TOLD_FROM = 60  # seconds
 _FEW = 64  # texts that are not worth a cache
 
 
@@ -59,6 +60,8 @@ class Encoder:
         )  # each text once
         # Long texts first: what is left takes less time than the bar says.
         new = new[np.argsort([-len(texts[i]) for i in new.tolist()], kind="stable")]
+        if (seconds := self.seconds([texts[i] for i in new.tolist()])) > _TOLD_FROM:
+            log.info("reading %d texts with %s takes about %.0f minutes", len(new), self.name, seconds / 60)
         with bar(f"reading texts with {self.name}", len(new)) as progress:
             for begin in range(0, len(new), _TEXTS_AT_ONCE):
                 some = new[begin : begin + _TEXTS_AT_ONCE]

@@ -60,6 +60,8 @@ def run(settings: ServiceSettings, place: Place, listener: socket.socket) -> Non
             Multiprocess(config, sockets=[listener]).run()
         else:
             uvicorn.Server(config).run(sockets=[listener])
+    except KeyboardInterrupt:
+        pass  # uvicorn sends itself the signal again once every request has been answered: that is a good end
     finally:
         if figures_folder is not None:
             shutil.rmtree(figures_folder, ignore_errors=True)

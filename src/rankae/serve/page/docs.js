@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { byId, el, notice } from "./dom.js";
 
 const METHODS = ["get", "post", "delete", "put"];
-let all;
+let all, first = "";
 
 const resolve = (schema) => (schema?.$ref ? all.components.schemas[schema.$ref.split("/").at(-1)] : schema ?? {});
 
@@ -34,7 +34,7 @@ function example(content) {
 
 function route(path, method, described) {
   const inputs = (described.parameters ?? []).map((one) => {
-    const input = el("input", { "aria-label": one.name, value: one.schema.default === undefined || one.schema.default === null ? "" : String(one.schema.default) });
+    const input = el("input", { "aria-label": one.name, value: String(one.schema.default ?? (one.in === "path" && ["model", "project_id"].includes(one.name) ? first : "")) });
     return { ...one, input };
   });
   const [type, content] = Object.entries(described.requestBody?.content ?? {})[0] ?? [];
@@ -77,6 +77,7 @@ function pretty(text) {
 
 async function start() {
   all = await (await call("GET", "/openapi.json")).json();
+  first = (await (await call("GET", "/v1/models")).json()).models[0].name;
   const groups = new Map();
   for (const [path, methods] of Object.entries(all.paths)) {
     for (const method of METHODS.filter((one) => methods[one])) {

@@ -10,12 +10,78 @@ label is proposed more often. So an entry says of each fold whether it would be 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 MOST_FOLDS = 7  # an entry is used without fold f if bit f of its `uses` is set, and with all rows if bit 7 is
 WITH_ALL = np.uint8(1 << MOST_FOLDS)
 _SHRINK_ABOVE = np.float32(0.3)  # a row outside the margin by this much is set aside until the others have settled
+
+
+class Rows(NamedTuple):
+    """CSR rows with a constant word for the bias: row i has words[starts[i]:starts[i + 1]].
+
+    lengths : squared, of each row.
+    """
+
+    starts: np.ndarray
+    words: np.ndarray
+    weights: np.ndarray
+    lengths: np.ndarray
+
+
+class Entries(NamedTuple):
+    """What each label is solved from: label l has rows[starts[l]:starts[l + 1]], each with a sign and its `uses`."""
+
+    starts: np.ndarray
+    rows: np.ndarray
+    signs: np.ndarray
+    uses: np.ndarray
+
+
+class Vectors(NamedTuple):
+    """Sparse weight vectors of labels to go on from; all empty where there is nothing to go on from."""
+
+    starts: np.ndarray
+    words: np.ndarray
+    weights: np.ndarray
+
+
+class Limits(NamedTuple):
+    """cost : C. passes, last_passes : without each fold, and at last over all rows. least : a weight that is kept."""
+
+    cost: np.float32
+    passes: int
+    last_passes: int
+    tolerance: np.float32
+    least: np.float32
+
+
+class Folds(NamedTuple):
+    """of_row : the fold of each row, -1 for none. scores : of each entry, by the solve without its row's fold."""
+
+    count: int
+    of_row: np.ndarray
+    scores: np.ndarray
+
+
+class _Label(NamedTuple):
+    """One label's entries, the vector it starts from, and the state of its descent.
+
+    moved : of each entry, whether it has ever had a dual weight: what it added to `w`, taken back, leaves rounding.
+    """
+
+    rows: np.ndarray
+    signs: np.ndarray
+    uses: np.ndarray
+    old_words: np.ndarray
+    old_weights: np.ndarray
+    bias: np.float32
+    alpha: np.ndarray
+    moved: np.ndarray
+    order: np.ndarray
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -45,13 +111,11 @@ def _shuffle(order, size, state):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _solve(order, size, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance, alpha, moved,
-           state):  # fmt: skip
-    """Descend over the entries order[:size] of one label; the weights are in `w`, its last place is the bias.
-
-    moved : of each entry, whether it has ever had a dual weight: what it added to `w`, taken back, leaves rounding.
-    """
+def _solve(label, size, data, w, cost, passes, tolerance, state):
+    """Descend over the entries order[:size] of one label; the weights are in `w`, its last place is the bias."""
     active, bias_place = size, len(w) - 1
+    rows, signs, alpha, moved, order = label.rows, label.signs, label.alpha, label.moved, label.order
+    starts, words, weights, lengths = data.starts, data.words, data.weights, data.lengths
     diagonal = np.float32(0.5) / cost
     for round_ in range(passes):
         worst = np.float32(0)
@@ -60,10 +124,7 @@ def _solve(order, size, rows, signs, row_starts, words, weights, lengths, w, cos
         while a < active:
             i = order[a]
             row, sign = rows[i], signs[i]
-            own, own_weights = (
-                words[row_starts[row] : row_starts[row + 1]],
-                weights[row_starts[row] : row_starts[row + 1]],
-            )
+            own, own_weights = words[starts[row] : starts[row + 1]], weights[starts[row] : starts[row + 1]]
             gradient = sign * (_dot(w, own, own_weights) + w[bias_place]) - 1 + diagonal * alpha[i]
             if alpha[i] == 0 and gradient >= 0:
                 if gradient > _SHRINK_ABOVE and round_ > 0:
@@ -88,94 +149,97 @@ def _solve(order, size, rows, signs, row_starts, words, weights, lengths, w, cos
 
 
 @njit(cache=True, nogil=True)
-def _set_start(w, bias, old_words, old_weights, rows, alpha, moved, row_starts, words):
+def _set_start(label, data, w):
     """Put the old weights into `w`, in place of what the rows that ever had a dual weight have left there."""
-    for i in range(len(rows)):
-        if moved[i]:
-            w[words[row_starts[rows[i]] : row_starts[rows[i] + 1]]] = 0
-    alpha[:] = 0
-    moved[:] = 0
-    w[old_words] = old_weights
-    w[-1] = bias
+    for i in range(len(label.rows)):
+        if label.moved[i]:
+            w[data.words[data.starts[label.rows[i]] : data.starts[label.rows[i] + 1]]] = 0
+    label.alpha[:] = 0
+    label.moved[:] = 0
+    w[label.old_words] = label.old_weights
+    w[-1] = label.bias
 
 
 @njit(cache=True, nogil=True)
-def _solve_without_folds(folds, fold, uses, rows, signs, row_starts, words, weights, lengths, w, cost, passes,
-                         tolerance, bias, old_words, old_weights, alpha, moved, order, out_of_fold, state):  # fmt: skip
+def _solve_without_folds(label, data, folds, scores, w, limits, state):
     """Solve without each fold in turn, and note the scores of its rows; a fold without a row costs nothing."""
     solved = False
-    for f in range(folds):
+    rows, fold = label.rows, folds.of_row
+    for f in range(folds.count):
         kept, held = 0, 0
         for i in range(len(rows)):
             if fold[rows[i]] == f:
                 held += 1
-            elif uses[i] >> f & 1:
-                order[kept] = i
+            elif label.uses[i] >> f & 1:
+                label.order[kept] = i
                 kept += 1
         if held == 0:
             continue
         if solved:
-            _set_start(w, bias, old_words, old_weights, rows, alpha, moved, row_starts, words)
-        _solve(order, kept, rows, signs, row_starts, words, weights, lengths, w, cost, passes, tolerance, alpha,
-               moved, state)  # fmt: skip
+            _set_start(label, data, w)
+        _solve(label, kept, data, w, limits.cost, limits.passes, limits.tolerance, state)
         solved = True
         for i in range(len(rows)):
             if fold[rows[i]] == f:
-                start, stop = row_starts[rows[i]], row_starts[rows[i] + 1]
-                out_of_fold[i] = _dot(w, words[start:stop], weights[start:stop]) + w[-1]
+                start, stop = data.starts[rows[i]], data.starts[rows[i] + 1]
+                scores[i] = _dot(w, data.words[start:stop], data.weights[start:stop]) + w[-1]
 
 
 @njit(cache=True, nogil=True)
-def _used_with_all(uses, rows, signs, row_starts, words, weights, w, alpha, order):
+def _used_with_all(label, data, w):
     """Put the entries that the last solve is about into `order`, and take back what others have added to `w`."""
     kept = 0
-    for i in range(len(rows)):
-        if uses[i] & WITH_ALL:
-            order[kept] = i
+    for i in range(len(label.rows)):
+        if label.uses[i] & WITH_ALL:
+            label.order[kept] = i
             kept += 1
-        elif alpha[i] != 0:  # and stays so: whoever clears `w` of this label's words goes by it
-            change = -alpha[i] * signs[i]
-            start, stop = row_starts[rows[i]], row_starts[rows[i] + 1]
-            _add(change, words[start:stop], weights[start:stop], w)
+        elif label.alpha[i] != 0:  # and stays so: whoever clears `w` of this label's words goes by it
+            change = -label.alpha[i] * label.signs[i]
+            start, stop = data.starts[label.rows[i]], data.starts[label.rows[i] + 1]
+            _add(change, data.words[start:stop], data.weights[start:stop], w)
             w[-1] += change
     return kept
 
 
 @njit(cache=True, nogil=True)
-def solve_labels(first, last, starts, rows, signs, uses, row_starts, words, weights, lengths, w, cost, passes,
-                 tolerance, least, old_starts, old_words, old_weights, counts, biases, folds, fold, out_of_fold,
-                 last_passes, seed):  # fmt: skip
+def solve_labels(first, last, data, entries, old, limits, folds, w, counts, biases, seed):
     """Solve the labels first:last; returns the words and weights of their vectors, one after the other.
 
-    Weights start from, and are drawn to, the old ones: those are 0 when there is nothing to go on from. `last_passes`
-    are those over all rows, after the folds.
+    Weights start from, and are drawn to, the old ones.
+
+    data, entries, old, limits, folds : `Rows`, `Entries`, `Vectors`, `Limits` and `Folds`.
+    w : zeros for all words and the bias, and left so.
+    counts, biases : of each label, to be filled in.
     """
     room, used = 1024, 0
     found_words, found_weights = np.empty(room, np.int32), np.empty(room, np.float32)
-    for label in range(first, last):
-        begin, end = starts[label], starts[label + 1]
-        old_begin, old_end = old_starts[label], old_starts[label + 1]
-        own_rows, own_signs = rows[begin:end], signs[begin:end]
-        own_words, own_weights = old_words[old_begin:old_end], old_weights[old_begin:old_end]
-        state = np.uint64(seed + label + 1) * np.uint64(0x9E3779B97F4A7C15)  # spread over all bits, and never 0
-        alpha, order = np.zeros(end - begin, np.float32), np.empty(end - begin, np.int64)
-        moved = np.zeros(end - begin, np.uint8)
-        _set_start(w, biases[label], own_words, own_weights, own_rows, alpha, moved, row_starts, words)
-        own_uses = uses[begin:end]
-        _solve_without_folds(folds, fold, own_uses, own_rows, own_signs, row_starts, words, weights, lengths, w, cost,
-                             passes, tolerance, biases[label], own_words, own_weights, alpha, moved, order,
-                             out_of_fold[begin:end], state)  # fmt: skip
-        kept = _used_with_all(own_uses, own_rows, own_signs, row_starts, words, weights, w, alpha, order)
-        _solve(order, kept, own_rows, own_signs, row_starts, words, weights, lengths, w, cost, last_passes,
-               tolerance, alpha, moved, state)  # fmt: skip
+    for place in range(first, last):
+        begin, end = entries.starts[place], entries.starts[place + 1]
+        label = _Label(
+            entries.rows[begin:end],
+            entries.signs[begin:end],
+            entries.uses[begin:end],
+            old.words[old.starts[place] : old.starts[place + 1]],
+            old.weights[old.starts[place] : old.starts[place + 1]],
+            biases[place],
+            np.zeros(end - begin, np.float32),
+            np.zeros(end - begin, np.uint8),
+            np.empty(end - begin, np.int64),
+        )
+        state = np.uint64(seed + place + 1) * np.uint64(0x9E3779B97F4A7C15)  # spread over all bits, and never 0
+        _set_start(label, data, w)
+        _solve_without_folds(label, data, folds, folds.scores[begin:end], w, limits, state)
+        kept = _used_with_all(label, data, w)
+        _solve(label, kept, data, w, limits.cost, limits.last_passes, limits.tolerance, state)
         before = used
-        for i in range(begin, end + 1):  # the words of each row, at last those that only the old weights have
-            if i == end:
-                its_words, smallest = own_words, np.float32(0)
-            elif moved[i - begin] == 0:
+        for i in range(end - begin + 1):  # the words of each row, at last those that only the old weights have
+            if i == end - begin:
+                its_words, smallest = label.old_words, np.float32(0)
+            elif label.moved[i] == 0:
                 continue
             else:
-                its_words, smallest = words[row_starts[rows[i]] : row_starts[rows[i] + 1]], least
+                row = label.rows[i]
+                its_words, smallest = data.words[data.starts[row] : data.starts[row + 1]], limits.least
             for word in its_words:
                 if w[word] != 0 and abs(w[word]) >= smallest:
                     if used == room:
@@ -188,6 +252,6 @@ def solve_labels(first, last, starts, rows, signs, uses, row_starts, words, weig
         by_word = np.argsort(found_words[before:used])
         found_words[before:used] = found_words[before:used][by_word]
         found_weights[before:used] = found_weights[before:used][by_word]
-        biases[label], w[-1] = w[-1], 0
-        counts[label] = used - before
+        biases[place], w[-1] = w[-1], 0
+        counts[place] = used - before
     return found_words[:used].copy(), found_weights[:used].copy()

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from rankae.components.dual_descent import MOST_FOLDS, solve_labels
+from rankae.components.dual_descent import MOST_FOLDS, Entries, Folds, Limits, Rows, Vectors, solve_labels
 from rankae.model_file import pack_csr, unpack_csr
 from rankae.numerics.shards import Arrays, Span, weighted_spans, workers_for
 from rankae.numerics.shortlist import Shortlist
@@ -127,19 +127,17 @@ def solve_shard(shared: dict[str, Any], settings: dict[str, Any], span: Span) ->
         old = sp.csr_matrix((last - first, rows.shape[1]), dtype=np.float32)
         biases = np.zeros(last - first, np.float32)
     out_of_fold = np.zeros(len(signs) if folds else 0, np.float32)
-    data = starts, sides.indices, signs, uses, rows.indptr.astype(np.int64), rows.indices, rows.data, lengths
-    limits = (
-        np.float32(settings["cost"]),
-        settings["passes"],
-        *map(np.float32, (settings["tolerance"], settings["least"])),
-    )
-    before = old.indptr.astype(np.int64), old.indices.astype(np.int32, copy=False), old.data
-    held = folds, fold, out_of_fold, settings["last_passes"]
+    data = Rows(rows.indptr.astype(np.int64), rows.indices, rows.data, lengths)
+    entries = Entries(starts, sides.indices, signs, uses)
+    before = Vectors(old.indptr.astype(np.int64), old.indices.astype(np.int32, copy=False), old.data)
+    cost, tolerance, least = (np.float32(settings[name]) for name in ("cost", "tolerance", "least"))
+    limits = Limits(cost, settings["passes"], settings["last_passes"], tolerance, least)
+    held = Folds(folds, fold, out_of_fold)
     seed = settings["seed"] + first  # a label's own random numbers do not depend on the shard that it is in
 
     def solve_span(run: Span) -> tuple[np.ndarray, np.ndarray]:
         w = np.zeros(rows.shape[1] + 1, np.float32)
-        return solve_labels(*run, *data, w, *limits, *before, counts, biases, *held, seed)
+        return solve_labels(*run, data, entries, before, limits, held, w, counts, biases, seed)
 
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
         found = list(pool.map(solve_span, weighted_spans(np.diff(starts) + 1, _RUNS)))

@@ -68,3 +68,20 @@ def test_a_format_is_one_file_and_one_line(install, monkeypatch, tmp_path):
     place.write_text("no tab here\n")
     with pytest.raises(rankae.DataError, match="line 1: there is no tab"):
         load_dataset(place, format="tagged")
+
+
+def test_a_component_is_one_file_and_one_line(install, monkeypatch, tmp_path):
+    from rankae.components import registry as components
+
+    module = install("src/rankae/components/sketches.py")
+    for place in [
+        name for name, own in sys.modules.items() if getattr(own, "COMPONENTS", None) is components.COMPONENTS
+    ]:
+        monkeypatch.setattr(sys.modules[place], "COMPONENTS", dict(components.COMPONENTS))
+    exec(block("components line"), {"COMPONENTS": components.COMPONENTS, "Sketches": module.Sketches})
+    model = rankae.RankAE("fast", min_df=1).fit(TEXTS, LABELS)
+    assert "sketches" in model.model_.state()[0]["components"]
+    assert model.predict(["an apple"]) == [["fruit"]]
+    model.save(tmp_path / "model")
+    again = rankae.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_top(TEXTS[:4], k=3)[1], model.predict_top(TEXTS[:4], k=3)[1])

@@ -211,15 +211,15 @@ def p_at_1(data: Dataset, labels: sp.csr_matrix, test: Dataset) -> float:
 def table() -> None:
     cells = [json.loads(path.read_text()) for path in sorted((CELLS / "audit").glob("*.json"))]
     ways = ("rankae", "cleanlab, our probabilities", "cleanlab, one-vs-rest", "neighbours")
-    head = "| data | noise | " + " | ".join(f"{way}" for way in ways) + " | estimated rate (true) | seconds | GB |"
-    lines = [head, "|---" * (len(ways) + 5) + "|"]
+    head = "| data | noise | " + " | ".join(f"{way}" for way in ways) + " | estimated rate (true) | GB |"
+    lines = [head, "|---" * (len(ways) + 4) + "|"]
     for cell in (c for c in cells if c["kind"] != "clean"):
         figures = [cell.get(way) for way in ways]
         shown = ["-" if f is None else f"{f['precision@1%']:.1f} / {f['AP']:.1f}" for f in figures]
         rate = f"{cell['estimate']['rate']:.3f} ({cell['true_rate']:.3f})"
         noise = f"{cell['kind']} {cell['rate']:g}"
-        seconds, memory = f"{cell['seconds']:.0f}", f"{cell['peak_gb']:.1f}"
-        lines.append(f"| {' | '.join([cell['data'], noise, *shown, rate, seconds, memory])} |")
+        memory = f"{cell['peak_gb']:.1f}"
+        lines.append(f"| {' | '.join([cell['data'], noise, *shown, rate, memory])} |")
     put_between(PAGE, "noise", "\n".join(lines))
     lines = ["| data | flags looked at | audit's order | random order | all labels clean |", "|---|---|---|---|---|"]
     for cell in (c for c in cells if c["kind"] == "clean"):

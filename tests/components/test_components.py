@@ -9,7 +9,6 @@ from sklearn.svm import LinearSVC
 from rankae.components import stack as model
 from rankae.components.closed_form import ClosedForm
 from rankae.components.neighbours import Neighbours
-from rankae.components.network import NetworkComponent, WordsNetworkSettings
 from rankae.components.predictions import CodePredictions, SparsePredictions
 from rankae.components.rankers import Rankers, random_negatives
 from rankae.components.stack import Stack
@@ -268,21 +267,6 @@ def test_tuning_keeps_the_best_state_and_the_start_if_nothing_beats_it(data, mon
     monkeypatch.setattr("rankae.components.closed_form._merit", merit)
     tuned = ClosedForm.untouched(start).tuned(start.loo_codes, labels, epochs=2)
     assert tuned is seen[0 if kept == "start" else 1]
-
-
-@pytest.mark.parametrize("attention", [True, False])
-def test_a_network_learns_and_its_members_are_averaged(data, attention):
-    rows, labels = data
-    settings = WordsNetworkSettings(word_size=32, epochs=60, attention=attention, word_dropout=0.1, batch=64)
-    component = NetworkComponent.train(rows, labels, settings, members=2)
-    alone = [NetworkComponent([member], settings).predict(rows) for member in component.members]
-    every = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
-    together = component.predict(rows).scores(every)
-    np.testing.assert_allclose(together, (alone[0].scores(every) + alone[1].scores(every)) / 2, atol=1e-4)
-    best = component.predict(rows).propose(1)[:, 0]
-    filled = np.diff(labels.indptr) > 0
-    assert np.mean([labels[i, best[i]] for i in np.flatnonzero(filled)]) > 0.9
-    assert component.history[-1]["loss"] < component.history[0]["loss"]
 
 
 def test_the_stacker_learns_which_component_to_trust():

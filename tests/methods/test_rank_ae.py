@@ -50,7 +50,7 @@ def test_the_same_seed_gives_the_same_model(preset):
 def test_a_saved_model_answers_as_before(preset, tmp_path):
     extra = {"epochs": 3} if preset != "fast" else {}
     if preset == "default":
-        extra |= {"word_size": 20, "network": 2}
+        extra |= {"word_size": 20, "network": 1}
     model = RankAE(preset, **extra).fit(TEXTS, TAGS)
     model.save(tmp_path / "model")
     loaded = RankAE.load(tmp_path / "model")
@@ -171,7 +171,7 @@ def test_the_untouched_start_reproduces_ridge_scores():
 
 def test_held_out_evidence_is_recorded():
     model = RankAE(epochs=3, word_size=20, network=1).fit(TEXTS, TAGS)
-    assert {"all", "code alone", "network alone", "neighbours alone", "rankers alone"} == set(model.evidence_)
+    assert {"all", "code alone", "network alone", "neighbours alone", "rankers alone"} <= set(model.evidence_)
     assert all({"P@1", "P@3", "P@5"} == set(figures) for figures in model.evidence_.values())
     assert model.choices_["components"]["value"] == ["code", "network", "neighbours", "rankers"]
 
@@ -187,7 +187,7 @@ def test_an_interrupted_recipe_goes_on_from_its_finished_parts(tmp_path, monkeyp
         with pytest.raises(KeyboardInterrupt):
             RankAE(**settings).fit(TEXTS, TAGS)
     whole = RankAE(**settings | {"checkpoint": None}).fit(TEXTS, TAGS)
-    for component in ("held_out.ClosedForm.tuned", "networks.NetworkComponent.train", "held_out.Rankers.train"):
+    for component in ("held_out.ClosedForm.tuned", "networks.train_joint", "held_out.Rankers.train"):
         monkeypatch.setattr(f"rankae.recipe.{component}", killed)  # none is trained again
     resumed = RankAE(**settings, resume=True).fit(TEXTS, TAGS)
     np.testing.assert_allclose(resumed.decision_function(TEXTS[:9]), whole.decision_function(TEXTS[:9]), atol=1e-5)

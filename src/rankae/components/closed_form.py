@@ -86,7 +86,11 @@ class ClosedForm:
         return len(self.word_table), len(self.label_table)
 
     def predict(self, rows: sp.csr_matrix) -> CodePredictions:
-        return self.predict_codes(sparse_product(rows, self.word_table))
+        return self.predict_codes(self.linear_codes(rows))
+
+    def linear_codes(self, rows: sp.csr_matrix) -> np.ndarray:
+        """z = x W."""
+        return sparse_product(rows, self.word_table)
 
     def predict_codes(self, codes: np.ndarray) -> CodePredictions:
         if self.residual:

@@ -1,4 +1,4 @@
-"""The network as a component of the model: dual attention over words, a wide ReLU code, D, trained end to end.
+"""Networks of older files, read and not trained any more: dual attention over words, a wide ReLU code, D.
 
     x_h = relu(pool(V' * A) + b)        y' = D x_h
 
@@ -10,9 +10,7 @@ by side are one longer code, so an average costs no more machinery than a single
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,22 +19,12 @@ import torch
 from torch import Tensor, nn
 
 from rankae.components.predictions import CodePredictions
-from rankae.data.word_embeddings import WordEmbeddings
 from rankae.numerics.table import Table
-from rankae.numerics.threads import limited_to
 from rankae.paper.attention import DualAttention, WordGates
 from rankae.paper.bags import Bags
-from rankae.paper.batches import ahead, epoch_batches
 from rankae.paper.kernels import take_rows
-from rankae.paper.losses import bce_loss
-from rankae.paper.losses.smooth_ranking import smooth_ranking_loss
-from rankae.paper.optimizer import RowAdam
-from rankae.paper.schedule import learning_rate_factor
-from rankae.progress import bar
 
 Figures = dict[str, Any]
-_WORD_DEVIATION = 0.1  # of the numbers in a word's vector at the start
-_WORTH_THREADS = 2**27  # products of a batch with D from which on torch's threads are a help
 
 
 @dataclass(frozen=True)
@@ -75,25 +63,6 @@ class WordsNetwork(nn.Module):
         self.scale = 2.0 if settings.attention else 1.0
         self.dropout = settings.dropout
 
-    @torch.no_grad()
-    def initialise(self, seed: int, embeddings: WordEmbeddings | None = None) -> None:
-        """Draw every parameter; words that have an embedding, such as GloVe's, start from a random map of it."""
-        generator = torch.Generator().manual_seed(seed)
-        C = self.word_vectors.shape[1]
-        for parameter, deviation in [
-            (self.word_vectors, _WORD_DEVIATION),
-            (self.attention.F1, C**-0.5),
-            (self.attention.F2, C**-0.5),
-            (self.label_vectors, 0.5 * C**-0.5),
-        ]:
-            if parameter is not None:
-                parameter.copy_(torch.randn(parameter.shape, generator=generator) * deviation)
-        if embeddings is not None:
-            vectors = torch.from_numpy(embeddings.vectors)
-            known = vectors.any(dim=1)
-            channels = torch.randn(vectors.shape[1], C, generator=generator) * _WORD_DEVIATION
-            self.word_vectors[known] = (vectors[known] @ channels).to(self.word_vectors.device)
-
     def codes(self, bags: Bags) -> Tensor:
         """x_h = relu(pool(V' * A) + b)."""
         return self._activated(self.attention(take_rows(self.word_vectors, bags.distinct), bags))
@@ -130,44 +99,6 @@ class NetworkComponent:
             self.table = (torch.cat([m.label_vectors for m in self.members], dim=1) * share).cpu().numpy()
             self.bias = (torch.stack([m.label_bias for m in self.members]).sum(0) * share).cpu().numpy()
         self._gates = [m.attention.gates(m.word_vectors) for m in self.members]
-
-    @classmethod
-    def train(
-        cls,
-        rows: sp.csr_matrix,
-        labels: sp.csr_matrix,
-        settings: WordsNetworkSettings,
-        members: int = 1,
-        seed: int = 0,
-        on_epoch: Callable[[Figures], None] | None = None,
-        embeddings: WordEmbeddings | None = None,
-    ) -> Self:
-        """Train `members` networks that differ by their seed; see `WordsNetwork.initialise` for `embeddings`."""
-        networks, history = [], []
-        with bar("training the network", members * settings.epochs * rows.shape[0]) as progress:
-            for member in range(members):
-                network = WordsNetwork(rows.shape[1], labels.shape[1], settings).to(settings.device)
-                network.initialise(seed + 1000 * member, embeddings)
-
-                def note(figures: Figures, member: int = member) -> None:
-                    history.append({"member": member + 1} | figures)
-                    if on_epoch is not None:
-                        on_epoch(history[-1])
-
-                _train(network, rows, labels, settings, seed + 1000 * member, progress.advance, note)
-                networks.append(network.eval())
-        component = cls(networks, settings)
-        component.history = history
-        return component
-
-    def trained_further(
-        self, rows: sp.csr_matrix, labels: sp.csr_matrix, settings: WordsNetworkSettings, seed: int = 0
-    ) -> NetworkComponent:
-        """The same networks after some more epochs on these rows; this component stays as it is."""
-        members = [copy.deepcopy(member) for member in self.members]
-        for i, member in enumerate(members):
-            _train(member, rows, labels, settings, seed + 1000 * i, lambda *_, **__: None, lambda _: None)
-        return NetworkComponent([member.eval() for member in members], self.settings)
 
     @torch.no_grad()
     def predict(self, rows: sp.csr_matrix) -> CodePredictions:
@@ -210,51 +141,3 @@ class NetworkComponent:
             member.load_state_dict({n: torch.from_numpy(np.asarray(v)) for n, v in values.items()}, assign=True)
             members.append(member.to(device).eval())
         return cls(members, own, settings.get("precision", "float32"))
-
-
-def _train(
-    network: WordsNetwork,
-    rows: sp.csr_matrix,
-    labels: sp.csr_matrix,
-    settings: WordsNetworkSettings,
-    seed: int,
-    advance: Callable[..., None],
-    on_epoch: Callable[[Figures], None],
-) -> None:
-    table = network.word_vectors
-    dense = [p for p in network.parameters() if p is not table]
-    of_dense, of_words = torch.optim.AdamW(dense, weight_decay=0.0, fused=True), RowAdam([table])
-    optimizers = [of_dense, of_words]
-    # Attention shares its work out among threads by itself. The rest of a step may be a dozen operations so short that
-    # torch's threads, which meet after each, cost more than they bring: on a busy machine several times the work.
-    few = 1 if settings.batch * table.shape[1] * labels.shape[1] < _WORTH_THREADS else None
-    loss_of = smooth_ranking_loss if settings.loss == "smooth" else bce_loss
-    steps = settings.epochs * -(-rows.shape[0] // settings.batch)
-    step = 0
-    torch.manual_seed(seed)  # dropout draws from torch's own generator
-    network.train()
-    for epoch in range(settings.epochs):
-        total = 0.0
-        batches = rows, labels, settings.batch, settings.word_dropout, seed, epoch
-        for x, y in ahead(partial(epoch_batches, *batches)):
-            rate = settings.learning_rate * learning_rate_factor(step, steps, settings.warmup)
-            for optimizer in optimizers:
-                optimizer.param_groups[0]["lr"] = rate
-                optimizer.zero_grad()
-            x, y = x.to(settings.device), y.to(settings.device)
-            assert isinstance(x, Bags)  # rows are a matrix, not sequences
-            with limited_to(few):
-                vectors = take_rows(table, x.distinct)
-            pooled = network.attention(vectors, x)
-            with limited_to(few):
-                leaf = pooled.detach().requires_grad_()
-                loss = loss_of(network.scores(leaf), y.dense(labels.shape[1]))
-                loss.backward()
-            pooled.backward(leaf.grad)
-            with limited_to(few):
-                of_dense.step()
-            of_words.step()
-            step += 1
-            total += loss.item() * len(y)
-            advance(len(y), loss=f"{loss.item():.3f}")
-        on_epoch({"epoch": epoch + 1, "loss": total / rows.shape[0]})

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.components.closed_form import ClosedForm
+from rankae.components.joint_network import JointNetwork
 from rankae.components.label_names import LabelNames
 from rankae.components.neighbours import Neighbours
 from rankae.components.network import NetworkComponent
@@ -43,9 +44,7 @@ class PlainComponent(Component, Protocol):
     def trained(cls, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int) -> Self: ...
 
 
-COMPONENTS: dict[str, Any] = {
-    kind.name: kind for kind in (ClosedForm, NetworkComponent, Neighbours, LabelNames, Rankers)
-}
+COMPONENTS: dict[str, Any] = {kind.name: kind for kind in (ClosedForm, JointNetwork, Neighbours, LabelNames, Rankers)}
 
 
 def plain_components() -> dict[str, type[PlainComponent]]:
@@ -54,6 +53,8 @@ def plain_components() -> dict[str, type[PlainComponent]]:
 
 
 def restored(name: str, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
-    """A component from its state; shrunk rankers are kept as prediction reads them."""
+    """A component from its state; shrunk rankers are kept as prediction reads them, networks of older files as well."""
+    if name == NetworkComponent.name and "members" in settings:
+        return NetworkComponent.from_state(settings, arrays)
     kind = RankerWeights if name == Rankers.name and "vocabulary" in settings else COMPONENTS[name]
     return kind.from_state(settings, arrays)

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.components.closed_form import ClosedForm
+from rankae.components.joint_network import JointNetwork
 from rankae.components.label_names import LabelNames
 from rankae.components.neighbours import Neighbours, VotePredictions
 from rankae.components.network import NetworkComponent
@@ -84,7 +85,7 @@ class Stack:
     code: ClosedForm
     label_counts: np.ndarray
     proposed: int = 40
-    network: NetworkComponent | None = None
+    network: JointNetwork | NetworkComponent | None = None  # the second in models of older files
     neighbours: Neighbours | None = None
     names: LabelNames | None = None
     rankers: Rankers | RankerWeights | None = None
@@ -106,7 +107,13 @@ class Stack:
 
     def predictions(self, rows: sp.csr_matrix) -> dict[str, Predictions]:
         """The predictions of the components that propose labels."""
-        found = {name: own.predict(rows) for name, own in self.components().items() if hasattr(own, "predict")}
+        found: dict[str, Predictions] = {}
+        for name, own in self.components().items():
+            if isinstance(own, JointNetwork):  # its linear path is the code
+                by_code = cast(CodePredictions, found["code"]).codes
+                found[name] = own.predict(rows, self.code.linear_codes(rows) if self.code.residual else by_code)
+            elif hasattr(own, "predict"):
+                found[name] = own.predict(rows)
         if self.index is not None:
             cast(CodePredictions, found["code"]).index = self.index
         return found

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 import torch
 
 from rankae.components.closed_form import ClosedForm
+from rankae.components.joint_network import JointNetwork
 from rankae.components.neighbours import Neighbours
 from rankae.components.network import NetworkComponent
 from rankae.components.ranker_weights import RankerWeights
@@ -55,10 +56,11 @@ def updated(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int 
     if isinstance(rankers, Rankers):
         shortlist = _unseen_shortlist(wide, neighbours, rows, labels, known, seed)
         rankers = rankers.updated(rows, labels, shortlist, seed=seed)
+    code = _updated_code(wide.code, rows, labels, wide.neighbours)
     return replace(
         wide,
-        code=_updated_code(wide.code, rows, labels, wide.neighbours),
-        network=None if wide.network is None else _updated_network(wide.network, rows, labels, seed),
+        code=code,
+        network=None if wide.network is None else _updated_network(wide.network, code, rows, labels, seed),
         neighbours=neighbours,
         rankers=rankers,
     )
@@ -81,7 +83,7 @@ def _with_new_labels(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, c
     return replace(
         stack,
         code=_code_with(stack.code, labels[:, known:], counts, seed),
-        network=None if stack.network is None else _network_with(stack.network, rows, labels),
+        network=None if stack.network is None else _network_with(stack, rows, labels),
         neighbours=neighbours,
         rankers=rankers,
         label_counts=counts,
@@ -132,9 +134,8 @@ def _unseen_shortlist(
     stack: Stack, neighbours: Neighbours | None, rows: sp.csr_matrix, labels: sp.csr_matrix, known: int, seed: int
 ) -> Shortlist:
     """Which labels the components propose for new rows, none of which is its own neighbour."""
-    proposals = [stack.code.predict(rows).propose(stack.proposed)]
-    if stack.network is not None:
-        proposals.append(stack.network.predict(rows).propose(stack.proposed))
+    predicted = replace(stack, neighbours=None, names=None).predictions(rows)
+    proposals = [predicted[name].propose(stack.proposed) for name in ("code", "network") if name in predicted]
     if neighbours is not None:
         proposals.append(_votes_of_others(neighbours, rows).propose(stack.proposed))
     if labels.shape[1] > known:
@@ -181,10 +182,14 @@ def _squares_of_old_rows(neighbours: Neighbours | None, words: int) -> np.ndarra
     return squares
 
 
-def _network_with(component: NetworkComponent, rows: sp.csr_matrix, labels: sp.csr_matrix) -> NetworkComponent:
-    """Networks whose D has a row for each new label, at the height at which its scores of known labels lie."""
-    known = len(component.bias)
-    sample = np.arange(rows.shape[0])[:_SAMPLE]
+def _network_with(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix) -> JointNetwork | NetworkComponent:
+    """The network, whose D has a row for each new label, at the height at which its scores of known labels lie."""
+    component = stack.network
+    if isinstance(component, JointNetwork):
+        predicted = component.predict(rows, stack.code.linear_codes(rows))
+        vectors, biases = _rows_of_new_labels(predicted.codes, np.asarray(predicted.table), predicted.bias, labels)
+        return component.with_labels(vectors, biases)
+    assert component is not None
     members = []
     for member, gates in zip(component.members, component._gates, strict=True):
         grown = type(member)(len(member.word_vectors), labels.shape[1], component.settings)
@@ -192,24 +197,34 @@ def _network_with(component: NetworkComponent, rows: sp.csr_matrix, labels: sp.c
         with torch.no_grad():
             codes = component._codes(member, gates, rows)
             table, bias = values["label_vectors"].cpu().numpy(), values["label_bias"].cpu().numpy()
-            scores = codes[sample] @ table.T + bias
-            carried = labels[sample][:, :known].toarray() > 0
-            low = float(np.median(scores))
-            high = float(scores[carried].mean()) if carried.any() else low + 1
-            mean = codes.mean(0)
-            vectors = _label_rows(codes - mean, labels[:, known:]) * np.float32(high - low)
-            shares = np.asarray(labels[:, known:].mean(0), dtype=np.float32).ravel()
-            biases = np.float32(low) + (high - low) * shares - vectors @ mean
+            vectors, biases = _rows_of_new_labels(codes, table, bias, labels)
             values["label_vectors"] = torch.cat([values["label_vectors"], torch.from_numpy(vectors)])
-            values["label_bias"] = torch.cat([values["label_bias"], torch.from_numpy(biases.astype(np.float32))])
+            values["label_bias"] = torch.cat([values["label_bias"], torch.from_numpy(biases)])
         grown.load_state_dict(values)
         members.append(grown.to(component.settings.device).eval())
     return NetworkComponent(members, component.settings)
 
 
+def _rows_of_new_labels(
+    codes: np.ndarray, table: np.ndarray, bias: np.ndarray, labels: sp.csr_matrix
+) -> tuple[np.ndarray, np.ndarray]:
+    """D's vectors and biases of the labels beyond those of `table`, by the codes of rows that carry them."""
+    known, sample = len(bias), np.arange(len(codes))[:_SAMPLE]
+    scores = codes[sample] @ table.T + bias
+    carried = labels[sample][:, :known].toarray() > 0
+    low = float(np.median(scores))
+    high = float(scores[carried].mean()) if carried.any() else low + 1
+    mean = codes.mean(0)
+    vectors = _label_rows(codes - mean, labels[:, known:]) * np.float32(high - low)
+    shares = np.asarray(labels[:, known:].mean(0), dtype=np.float32).ravel()
+    biases = np.float32(low) + (high - low) * shares - vectors @ mean
+    return vectors, biases.astype(np.float32)
+
+
 def _updated_network(
-    component: NetworkComponent, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int
-) -> NetworkComponent:
-    # A tenth of the learning rate of a new network: it is to be corrected, not trained anew.
-    gentle = replace(component.settings, epochs=_EPOCHS, learning_rate=component.settings.learning_rate / 10)
-    return component.trained_further(rows, labels, gentle, seed)
+    component: JointNetwork | NetworkComponent, code: ClosedForm, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int
+) -> JointNetwork | NetworkComponent:
+    """Its linear path goes along with the code, and the rest learns a little; networks of older files stay."""
+    if not isinstance(component, JointNetwork):
+        return component
+    return component.trained_further(rows, code.linear_codes(rows), labels, epochs=_EPOCHS, seed=seed)

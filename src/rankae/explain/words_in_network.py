@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.preprocessing import normalize
@@ -71,6 +71,7 @@ def contributions_of_words(
 
 def attention_of_words(model: LabelRanker, document: Document) -> np.ndarray | None:
     """A summed over channels, for each word (its mean over the places where the word stands); None without a gate."""
+    from rankae.components.joint_network import JointNetwork
     from rankae.components.stack import Stack
     from rankae.methods.rank_ae import RankAE
 
@@ -78,8 +79,12 @@ def attention_of_words(model: LabelRanker, document: Document) -> np.ndarray | N
         return None
     tokens = _tokens(model, document)
     if isinstance(model.model_, Stack):
-        members = model.model_.network.members if model.model_.network is not None else []
-        found = [_gate_sums(m.attention, _weighted(m.word_vectors, tokens)) for m in members]
+        network = model.model_.network
+        if isinstance(network, JointNetwork):
+            parts: list[Any] = [network.network.F]
+        else:  # of an older file
+            parts = [] if network is None else network.members
+        found = [_gate_sums(part.attention, _weighted(part.word_vectors, tokens)) for part in parts]
     else:
         found = [_gate_sums(model.model_.F.attention, _encoded(model, tokens))]
     gates = [gate for gate in found if gate is not None]

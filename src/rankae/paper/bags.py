@@ -103,5 +103,8 @@ class CodedRows:
     def __getitem__(self, part: slice | np.ndarray) -> CodedRows:
         return CodedRows(self.rows[part], self.codes[part])
 
+    def bags_by_row(self) -> Bags:
+        return replace(Bags.by_row_only(self.rows), codes=torch.from_numpy(self.codes))
+
     def bags(self) -> Bags:
         return replace(Bags.from_csr(self.rows), codes=torch.from_numpy(self.codes))

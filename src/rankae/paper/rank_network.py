@@ -174,11 +174,12 @@ class RankNetwork(nn.Module):
     def _codes(self, rows: Rows) -> Tensor:
         if not isinstance(self.F, FeatureEmbedding):
             return self.F(Documents.from_sequences(rows).to(self.device))  # type: ignore[arg-type]
-        if isinstance(rows, CodedRows):
+        if isinstance(rows, CodedRows) and self.training:
             return self.F(rows.bags().to(self.device))
         if self.training:
             return self.F(Bags.from_csr(rows).to(self.device))
-        table, attention, bags = self.F.word_vectors, self.F.attention, Bags.by_row_only(rows).to(self.device)
+        table, attention = self.F.word_vectors, self.F.attention
+        bags = (rows.bags_by_row() if isinstance(rows, CodedRows) else Bags.by_row_only(rows)).to(self.device)
         self._gates = self._gates or attention.gates(table)
         if self._gates is None:  # there is no channel attention, or it runs on another device
             return self.F.after_pooling(attention(table, bags), bags)

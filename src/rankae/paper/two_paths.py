@@ -50,11 +50,18 @@ class TwoPathEmbedding(ReluPathEmbedding):
 
     def forward(self, bags: Bags) -> Tensor:
         pooled = self.attention(take_rows(self.word_vectors, bags.distinct), bags)
-        z = weighted_sum(self.solved_words[bags.distinct], bags) if bags.codes is None else bags.codes
+        z = weighted_sum(self.solved_words.index_select(0, bags.distinct), bags) if bags.codes is None else bags.codes
         return self._joined(z, pooled, bags)
 
     def after_pooling(self, pooled: Tensor, bags: Bags) -> Tensor:
-        return self._joined(weighted_sum(self.solved_words, bags), pooled, bags)
+        if bags.codes is None and not len(self.solved_words):
+            raise ValueError("the linear path has no words here, so rows must come with their codes")
+        z = weighted_sum(self.solved_words, bags) if bags.codes is None else bags.codes
+        return self._joined(z, pooled, bags)
+
+    def without_words(self) -> None:
+        """Leave the linear path's words to somebody else, who has them already and gives every row its code."""
+        self.solved_words = nn.Parameter(self.solved_words.new_empty(0, self.solved_words.shape[1]), False)
 
     def _joined(self, z: Tensor, pooled: Tensor, bags: Bags) -> Tensor:
         hidden = self._dropped(torch.relu(self.squeeze(z)))

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from rankae.base.choices import choice
 from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.components.closed_form import ClosedForm
-from rankae.components.network import NetworkComponent
+from rankae.components.joint_network import JointNetwork
 from rankae.components.rankers import Rankers
 from rankae.components.registry import PlainComponent, plain_components
 from rankae.components.stack import ScoredShortlist, Stack
@@ -25,7 +25,6 @@ from rankae.progress import stage, stages
 from rankae.recipe import rules
 from rankae.recipe.evidence import StackerRows, held_out_predictions, rows_of_single_labels, train_stacker
 from rankae.recipe.held_out import HeldOutFolds
-from rankae.recipe.networks import whole_network
 from rankae.recipe.storage import stored_small
 from rankae.recipe.task import Task
 from rankae.recipe.trusted import Trusted, TrustedRows
@@ -55,7 +54,7 @@ class ValidationRows(Protocol):
     def fit_code(self) -> tuple[ClosedForm, np.ndarray]:
         """The code, and the leave-one-out codes of the training rows."""
 
-    def fit_network(self) -> NetworkComponent: ...
+    def fit_network(self) -> JointNetwork: ...
 
     def fit_plain(self, name: str, kind: type[PlainComponent]) -> Any:
         """A component of the registry that the recipe knows nothing else of."""
@@ -108,8 +107,6 @@ def _fit_stages(task: Task, trusted: Trusted | None) -> Stack:
         stack.rankers = validation.fit_rankers(stack, loo_codes)
     stage(STACKER)
     candidates = _fit_stacker(task, stack, validation, with_single_labels=trusted is None)
-    if stack.network is not None:
-        stack.network = whole_network(task, stack.network)
     stack, storage = stored_small(stack, validation.rows, validation.labels, candidates)
     training.choices |= storage
     return stack

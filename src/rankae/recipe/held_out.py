@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +19,7 @@ import scipy.sparse as sp
 
 from rankae.base.choices import choice
 from rankae.components.closed_form import ClosedForm
-from rankae.components.network import NetworkComponent
+from rankae.components.joint_network import JointNetwork
 from rankae.components.predictions import Predictions
 from rankae.components.rankers import Rankers, random_negatives
 from rankae.components.registry import COMPONENTS, PlainComponent
@@ -26,7 +27,8 @@ from rankae.components.stack import ScoredShortlist, Stack, closeness
 from rankae.data.near_duplicates import held_out_folds
 from rankae.model_file import pack_csr, unpack_csr
 from rankae.numerics.shortlist import Shortlist
-from rankae.recipe.networks import train_network
+from rankae.paper.closed_form import WarmStart, Without
+from rankae.recipe.networks import train_network, trained_on_all
 from rankae.recipe.plain import train_plain
 from rankae.recipe.ranker_cost import choose_cost
 from rankae.recipe.start_codes import closed_form
@@ -46,7 +48,7 @@ class HeldOutFolds:
         nothing = np.full(n, -1, dtype=np.int8)
         self.fold = nothing if fold_count == 0 else held_out_folds(nearest, task.settings.seed)
         self.folds = [np.flatnonzero(self.fold == f) for f in range(self.fold.max(initial=-1) + 1)]
-        self.networks: list[NetworkComponent] = []
+        self.networks: list[JointNetwork] = []
         self._ranker_scores: sp.csr_matrix | None = None
         self._plain: dict[str, list[Any]] = {}
 
@@ -73,7 +75,7 @@ class HeldOutFolds:
         return np.bincount(self.task.labels.indices, minlength=self.task.labels.shape[1]).astype(np.float32)
 
     def fit_code(self) -> tuple[ClosedForm, np.ndarray]:
-        """Sets `codes` and `codes_without` too: the code that has not seen each fold, and its codes of all rows."""
+        """Sets `start`, `codes` and `codes_without` too: the code without each fold, and its codes of all rows."""
         made, arrays = self.task.steps.take("code", self._tuned_codes)
         found = []
         for i in range(made["components"]):
@@ -81,6 +83,10 @@ class HeldOutFolds:
             found.append(ClosedForm.from_state({}, own | {"word_table": arrays["word_table"]}))
         self.codes = found[:-1] if len(found) > 1 else found * len(self.folds)
         self.codes_without = [arrays[f"without {f}"] for f in range(len(self.folds))]
+        without = [Without(c, own.label_table) for c, own in zip(self.codes_without, self.codes, strict=True)]
+        self.start = WarmStart(
+            found[-1].word_table, found[-1].label_table, arrays["loo_codes"], self.task.settings.ridge, without
+        )
         return found[-1], arrays["loo_codes"]
 
     def _tuned_codes(self) -> State:
@@ -105,14 +111,20 @@ class HeldOutFolds:
             arrays |= {f"{i}.{name}": v.copy() for name, v in code.state()[1].items() if name != "word_table"}
         return {"components": len(found)}, arrays
 
-    def fit_network(self) -> NetworkComponent:
-        """One network without each fold. Each has seen at least four fifths of the rows, so together they are as good
-        an ensemble as any."""
-        began = time.perf_counter()
-        for f, held in enumerate(self.folds):
-            self.networks.append(train_network(self.task.without(held), f"network {f}", 1, self.task.settings.seed))
-        self.task.training.timed("network", began)
-        return NetworkComponent([network.members[0] for network in self.networks], self.networks[0].settings)
+    def fit_network(self) -> JointNetwork:
+        """The network. The one that has not seen the only fold has a last look at all rows; of several folds each has
+        a network of its own, and then one is trained on all rows."""
+        began, task = time.perf_counter(), self.task
+        for f, known in enumerate(self.start.without):
+            start = replace(self.start, label_table=known.label_table, loo_codes=known.codes)
+            learn = np.flatnonzero(self.fold != f)
+            self.networks.append(train_network(task, f"network {f}", start, f + 1, learn))
+        if len(self.folds) == 1:
+            whole = trained_on_all(task, self.networks[0], self.start)
+        else:
+            whole = train_network(task, "network", self.start, len(self.folds) + 1)
+        task.training.timed("network", began)
+        return whole
 
     def fit_plain(self, name: str, kind: type[PlainComponent]) -> Any:
         """A component of the registry that rows and labels are all that it learns from."""
@@ -128,7 +140,7 @@ class HeldOutFolds:
         for f, held in enumerate(self.folds):
             own: dict[str, Predictions] = {"code": self.codes[f].predict_codes(self.codes_without[f][held])}
             if self.networks:
-                own["network"] = self.networks[f].predict(self.task.rows[held])
+                own["network"] = self.networks[f].predict(self.task.rows[held], self.codes_without[f][held])
             if self.votes is not None:
                 own["neighbours"] = self.votes.predictions.taken(held)
             if self.task.names is not None:

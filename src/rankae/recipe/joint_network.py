@@ -24,10 +24,8 @@ from rankae.paper.closed_start import started_network
 from rankae.paper.joint import train_joint
 from rankae.paper.rank_network import RankNetwork
 from rankae.paper.settings import JointSettings
-
-_MANY_LABELS = 1500  # beyond it, a step looks at some of them
-_SEEN_LABELS = 1000  # by a step, where labels are many
-_ROWS_A_WORD = 10  # from here on, rows are too many to be learnt by heart
+from rankae.recipe import rules
+from rankae.recipe.settings import much_data, network_epochs
 
 
 @dataclass(frozen=True)
@@ -70,19 +68,20 @@ def joint_settings(
 
     size = f"{n} rows, {words} features, {L} labels"
     row_length = rows.nnz / max(1, n)
-    hidden = 0.1 if is_dense(rows) else 0.5 if row_length > 25 else 0.3
+    batch, enough = rules.NETWORK_BATCH
+    hidden = rules.WORD_DROPOUT[2 if is_dense(rows) else int(row_length > rules.LONG_ROW)]
     # With many rows to each word nothing is learnt by heart: the closed form has no start worth keeping there, and
     # words can learn as fast as the rest.
-    plenty = n > _ROWS_A_WORD * words
-    many = L > _MANY_LABELS
+    plenty = much_data(n, words)
+    many = rules.SEEN_LABELS[0] < L
     made = {
-        "code_size": min(choose("code_size", 400, size), L, n),
-        "word_size": choose("word_size", 1000 if plenty else 200, size),
-        "epochs": choose("epochs", 15 if plenty else 6 if many else 10, size),
+        "code_size": min(choose("code_size", rules.CODE_SIZE, size), L, n),
+        "word_size": choose("word_size", rules.WORD_SIZE[plenty], size),
+        "epochs": choose("epochs", network_epochs(n, words, L), size),
         "word_rate": choose("word_rate", 1.0 if plenty else 0.2, size),
         "word_dropout": choose("word_dropout", hidden, f"{row_length:.0f} features a row"),
-        "shortlist": choose("shortlist", _SEEN_LABELS if many else 0, f"{L} labels"),
-        "batch": choose("batch", 256 if n >= 4000 else max(16, n // 16), f"{n} rows"),
+        "shortlist": choose("shortlist", rules.SEEN_LABELS[1] if many else 0, f"{L} labels"),
+        "batch": choose("batch", batch if n >= enough else max(16, n // 16), f"{n} rows"),
     }  # fmt: skip
     kept = {name: value for name, value in asdict(given).items() if name != "ridge"}
     paths = (
@@ -107,19 +106,29 @@ def train_network(
     held : places of rows that choose the epoch and are not learnt from: the first fold of `start`. The others then come
         with the codes of an F that has not seen the fold either, or they would tell of its labels.
     """
-    settings = replace(settings, code_size=start.label_table.shape[1])
-    network = started_network(start, settings, embeddings)
+    network, settings = started(start, settings, embeddings)
     learn = np.setdiff1d(np.arange(labels.shape[0]), held)
-    known = coded(network, rows, start)
+    known = coded(network, rows, honest_codes(start))
     validation = (known[held], labels[held]) if len(held) else None
     return train_joint(known[learn], labels[learn], settings, network=network, validation=validation, **options)
 
 
-def coded(network: RankNetwork, rows: sp.csr_matrix, start: WarmStart) -> sp.csr_matrix | CodedRows:
+def started(
+    start: WarmStart, settings: JointSettings, embeddings: WordEmbeddings | None = None
+) -> tuple[RankNetwork, JointSettings]:
+    """The network as it starts, and its settings: a code is as long as there are singular vectors."""
+    settings = replace(settings, code_size=start.label_table.shape[1])
+    return started_network(start, settings, embeddings), settings
+
+
+def honest_codes(start: WarmStart) -> np.ndarray:
+    """Codes of all training rows to learn by, by an F that has not seen the first fold, if there is one."""
+    return start.without[0].codes if start.without else start.loo_codes
+
+
+def coded(network: RankNetwork, rows: sp.csr_matrix, codes: np.ndarray) -> sp.csr_matrix | CodedRows:
     """Training rows as the network is to read them: with the code that its start gives each when it is left out."""
-    if network.shape.embedding != "two-path":
-        return rows
-    return CodedRows(rows, start.without[0].codes if start.without else start.loo_codes)
+    return CodedRows(rows, codes) if network.shape.embedding == "two-path" else rows
 
 
 def fitting(settings: JointSettings, network: RankNetwork) -> JointSettings:

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from rankae.base.choices import Choices
 from rankae.errors import RankaeError
 from rankae.numerics.sparse_product import sparse_product
+from rankae.recipe import rules
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, Resolved, common_labels, resolved
 from rankae.recipe.sizes import Sizes
@@ -118,9 +119,9 @@ def _smaller(sizes: Sizes, labels: sp.csr_matrix, settings: RecipeSettings) -> I
     yield changes
     for name, values in (
         ("random_negatives", (20, 10)),
-        ("network", (1, 0)),
         ("proposed", (20, 10)),
         ("code_size", (200, 100, 64, 32)),
+        ("network", (0,)),
         ("tuning", (False,)),
         ("rankers", (False,)),
     ):
@@ -170,8 +171,8 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
     seconds["shortlists"] = n * min(L, 3 * tuned) * h * cost["dense"] * (1 + folds) / 2 + entries * cost["entry"]
     if s.network:
         gate = 10 if s.attention else 1
-        each = 6.0 * n * s.epochs * s.word_size * (L + gate * row)
-        seconds["network"] = each * max(s.network, folds) * cost["network"]
+        each = 6.0 * n * s.epochs * (h * min(L, rules.SEEN_LABELS[1]) + s.word_size * gate * row)
+        seconds["network"] = each * (1 if folds == 1 else folds + 1) * cost["network"]
     steps = min(2400, -(-40 * held // 64)) * 64 * (2 if low else 4) * 3  # and on each half, for calibration
     seconds["stacker"] = steps * listed * cost["stacker"]
     seconds["saving"] = 2 + L * 2e-6
@@ -199,7 +200,7 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
         at_once = min(entries * (1 + 0.2 * folds), _MOST_ENTRIES)
         memory["rankers"] = base + votes + postings + tables + codes * (2 + folds) + lists + 45 * at_once + 16 * weights
     if s.network:
-        memory["network"] = base + tables + 16.0 * (V * s.word_size + s.word_size * L) + 256 * L * 4 * 3 * s.network
+        memory["network"] = base + tables + 16.0 * (V * s.word_size + 2 * h * L) + codes
     memory["stacker"] = base + postings + tables + 8 * weights + held * listed * 150 * (1 if low else 3)
     model = {"start": V * h * 4.0 + L * h * 4.0 + 4.0 * L}
     if s.neighbours:
@@ -207,7 +208,7 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
     if s.rankers:
         model["rankers"] = 8 * weights + 8.0 * L
     if s.network:
-        model["network"] = s.network * 4.0 * (V * s.word_size + s.word_size * L)
+        model["network"] = 4.0 * (V * s.word_size + 2 * h * L)
     model["names"] = 14.0 * L + (16.0 * V if sizes.texts else 0)
     taken = {name: value / speed if name != "starting" else value for name, value in seconds.items()}
     return Plan(s, taken, memory, model, {}, budget)

@@ -26,9 +26,9 @@ class RecipeSettings:
     ridge : of the regression; by default chosen by leave-one-out scores.
     noise_rounds : how often leave-one-out scores correct missing and wrong labels before F and E are fitted again; by
         default as often as trusted rows say that it helps, and never without such rows.
-    tuning, tuning_epochs : train D and a residual layer on leave-one-out codes.
-    network : how many networks to train and average; 0 for none.
-    attention : whether the networks have a channel gate.
+    tuning, tuning_epochs : without a network, train D and a residual layer on leave-one-out codes.
+    network : whether to train the network (1) or not (0); see `rankae.recipe.joint_network`.
+    attention : whether it has a channel gate.
     neighbours, rankers : whether these components may take part.
     most_rows : neighbours are not looked for by words that more rows than this have: those say little and cost most.
     ranker_cost : C of the rankers' SVMs; by default what held-out or trusted rows choose.
@@ -44,7 +44,7 @@ class RecipeSettings:
     noise_rounds: Annotated[int, Range(0, 20)] | None = None
     tuning: bool | None = None
     tuning_epochs: Count | None = None
-    network: Annotated[int, Range(0, 100)] | None = None
+    network: Annotated[int, Range(0, 1)] | None = None
     word_size: Size | None = None
     attention: bool = True
     loss: Literal["smooth", "bce"] = "smooth"
@@ -108,12 +108,21 @@ def common_labels(labels: sp.csr_matrix, support: int, neighbours: bool) -> np.n
     return None if few or len(common) == labels.shape[1] or not neighbours else common
 
 
+def much_data(rows: int, words: int) -> bool:
+    """Whether there are so many rows to each feature that nothing is learnt by heart."""
+    return rows > rules.ROWS_A_WORD * words
+
+
+def network_epochs(rows: int, words: int, labels: int) -> int:
+    return rules.NETWORK_EPOCHS[2 if much_data(rows, words) else int(labels > rules.SEEN_LABELS[0])]
+
+
 def resolved(
     settings: RecipeSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, ridge: float, training: Training
 ) -> Resolved:
     """Fill in what the user left open, from the shape of the data, and say why; `ridge` was chosen before."""
     (n, L), words, low = labels.shape, rows.shape[1], settings.effort == "low"
-    many, wide, dense = L > rules.MANY_LABELS, words <= rules.WIDE_WORDS, is_dense(rows)
+    many, dense = L > rules.MANY_LABELS, is_dense(rows)
     row_length = rows.nnz / max(1, n)
     of_labels, of_words, effort = f"{L} labels", f"{words} features", f"{settings.effort} effort"
     kind = f"features are {'dense' if dense else 'sparse'}"
@@ -135,25 +144,23 @@ def resolved(
     usual_support = rules.CODE_SUPPORT_LOW if low else rules.CODE_SUPPORT
     support = choose("code_support", usual_support if many else 1, f"{of_labels}, {effort}")
     common = common_labels(labels, support, neighbours)
+    random_negatives = choose(
+        "random_negatives", min(rules.RANDOM_NEGATIVES[many], L), "enough to learn what a label is about"
+    )
+    plenty, seen = much_data(n, words), min(L, rules.SEEN_LABELS[1])
+    word_size = choose("word_size", rules.WORD_SIZE[plenty], of_words)
+    epochs = choose("epochs", network_epochs(n, words, L), f"{of_words}, {of_labels}")
+    gate = rules.GATE_COST if settings.attention else 1
+    network_cost = 6.0 * n * epochs * (h * seen + gate * word_size * row_length)
+    affordable = int(network_cost < 10 * rules.AFFORDABLE and L > 1 and not low)
+    network = choose("network", affordable, f"{network_cost:.0e} multiplications, {effort}")
     tuning_epochs = choose("tuning_epochs", rules.TUNING_EPOCHS[many], of_labels)
     tuning_cost = 6.0 * tuning_epochs * n * (L if common is None else len(common)) * h
     tuning = choose(
         "tuning",
-        tuning_cost < rules.TUNING_AFFORDABLE and L > 1 and (many or not low),
-        f"{tuning_cost:.0e} multiplications, {effort}",
+        not network and tuning_cost < rules.TUNING_AFFORDABLE and L > 1 and (many or not low),
+        "the network is trained on the same codes" if network else f"{tuning_cost:.0e} multiplications, {effort}",
     )
-    random_negatives = choose(
-        "random_negatives", min(rules.RANDOM_NEGATIVES[many], L), "enough to learn what a label is about"
-    )
-    word_size = choose("word_size", rules.WORD_SIZE[not wide], of_words)
-    epochs = choose("epochs", rules.NETWORK_EPOCHS[not wide], of_words)
-    gate = rules.GATE_COST if settings.attention else 1
-    network_cost = 6.0 * n * epochs * word_size * (L + gate * row_length)
-    affordable = int(min(rules.MOST_NETWORKS, rules.AFFORDABLE // max(1.0, network_cost)))
-    # A dense feature by itself says little, and a network bends it.
-    if dense and network_cost < rules.TUNING_AFFORDABLE:
-        affordable = max(1, affordable)
-    network = choose("network", affordable if L > 1 else 0, f"{network_cost:.0e} multiplications each")
     rankers = choose("rankers", L > 1, of_labels)
     # Where labels are many, the search takes a tenth of the time, and held-out rows hardly tell costs apart.
     usual = rules.USUAL_COST[labels.nnz < rules.RARE_LABELS * L]

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from rankae.base.choices import choice
 from rankae.components.closed_form import ClosedForm
-from rankae.components.network import NetworkComponent
+from rankae.components.joint_network import JointNetwork
 from rankae.components.ranker_weights import RankerWeights
 from rankae.components.rankers import Rankers, random_negatives
 from rankae.components.registry import PlainComponent
@@ -30,7 +30,7 @@ from rankae.metrics import precisions, row_merits
 from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.sparse_product import sparse_product
 from rankae.numerics.top_k import top_k
-from rankae.paper.closed_form import warm_start
+from rankae.paper.closed_form import WarmStart, warm_start
 from rankae.recipe import rules
 from rankae.recipe.label_correction import corrected_labels, robust_decoder
 from rankae.recipe.networks import train_network
@@ -155,7 +155,8 @@ class TrustedRows:
     def fit_code(self) -> tuple[ClosedForm, np.ndarray]:
         made, arrays = self.task.steps.take("code", self._tuned_code)
         loo_codes = arrays.pop("loo_codes")
-        code = ClosedForm.from_state(made, arrays)
+        self.loo_codes = loo_codes
+        self.trained_code = code = ClosedForm.from_state(made, arrays)
         began = time.perf_counter()
         codes = sparse_product(self.trusted.rows, code.word_table)
         self.decoded = best_decoder(code, codes, self.trusted.labels, self.folds)
@@ -179,9 +180,10 @@ class TrustedRows:
         made, arrays = code.state()
         return made, arrays | {"loo_codes": start.loo_codes}
 
-    def fit_network(self) -> NetworkComponent:
-        began = time.perf_counter()
-        network = train_network(self.task, "network", self.task.settings.network, self.task.settings.seed)
+    def fit_network(self) -> JointNetwork:
+        began, code = time.perf_counter(), self.trained_code
+        start = WarmStart(code.word_table, code.label_table, self.loo_codes, self.task.settings.ridge)
+        network = train_network(self.task, "network", start, validation=(self.trusted.rows, self.trusted.labels))
         self.task.training.timed("network", began)
         return network
 

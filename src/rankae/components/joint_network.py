@@ -1,0 +1,87 @@
+"""The single Rank-AE network as a component of the default (see `rankae.recipe.joint_network`)."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import asdict
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.components.predictions import CodePredictions
+from rankae.numerics.table import packed, unpacked
+from rankae.paper.bags import CodedRows
+from rankae.paper.closed_start import TEMPERATURE
+from rankae.paper.joint import train_joint
+from rankae.paper.rank_network import RankNetwork
+from rankae.paper.settings import JointSettings
+from rankae.paper.two_paths import TwoPathEmbedding
+
+_GENTLY = 3e-4  # a tenth of the learning rate of a new network: it is to be corrected, not trained anew
+_LINEAR_PATH = "F.solved_words"
+
+
+class JointNetwork:
+    """F, E and D of one network, which scores by D(F(x)). Its linear path is the code, which has the words."""
+
+    name = "network"
+
+    def __init__(self, network: RankNetwork) -> None:
+        self.network = network
+        if isinstance(network.F, TwoPathEmbedding):
+            network.F.without_words()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Words and labels that it knows."""
+        return self.network.shape.words, self.network.shape.labels
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        return self.network.history
+
+    def predict(self, rows: sp.csr_matrix, codes: np.ndarray) -> CodePredictions:
+        """codes : what the linear path says of the rows, which is what the code says of them."""
+        return CodePredictions(self.network.codes_for_decoder(self._read(rows, codes)), *self.network.decoder())
+
+    def _read(self, rows: sp.csr_matrix, codes: np.ndarray) -> sp.csr_matrix | CodedRows:
+        return CodedRows(rows, codes) if self.network.shape.embedding == "two-path" else rows
+
+    def trained_further(
+        self, rows: sp.csr_matrix, codes: np.ndarray, labels: sp.csr_matrix, epochs: int, seed: int = 0
+    ) -> JointNetwork:
+        """The same network after some more epochs on new rows; this component stays as it is."""
+        shape = {name: value for name, value in asdict(self.network.shape).items() if name not in ("words", "labels")}
+        settings = JointSettings(
+            **shape, loss="smooth", margin=0.0, direct=1.0, decay=0.0, learning_rate=_GENTLY, epochs=epochs, seed=seed
+        )
+        return JointNetwork(train_joint(self._read(rows, codes), labels, settings, network=self.network))
+
+    def with_labels(self, vectors: np.ndarray, biases: np.ndarray) -> JointNetwork:
+        """The network with further labels, whose rows of D are given; E knows them by the same vectors."""
+        made, arrays = self.state()
+        longer = {"E.label_vectors": vectors / TEMPERATURE, "D.label_vectors": vectors, "D.label_bias": biases}
+        for name, more in longer.items():
+            arrays[name] = np.concatenate([np.asarray(arrays[name]), more.astype(np.float32)])
+        shape = made["shape"] | {"labels": made["shape"]["labels"] + len(biases)}
+        return JointNetwork.from_state({"shape": shape}, arrays)
+
+    def shrunk(self, precision: str) -> JointNetwork:
+        """A network whose tables hold what a file of this precision can."""
+        small = copy(self.network)
+        small.precision = precision
+        return JointNetwork.from_state(*JointNetwork(small).state())
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        arrays, settings = self.network.arrays()
+        return {"shape": settings}, {name: value for name, value in unpacked(arrays).items() if name != _LINEAR_PATH}
+
+    @classmethod
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        shape = settings["shape"]
+        if shape["embedding"] == "two-path":
+            nothing = np.broadcast_to(np.float32(0), (shape["words"], shape["code_size"]))
+            arrays = arrays | {_LINEAR_PATH: nothing}
+        network = RankNetwork.from_arrays(packed(arrays), shape)
+        return cls(network)

@@ -74,7 +74,7 @@ class JointNetwork:
         return JointNetwork.from_state(*JointNetwork(small).state())
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        arrays, settings = self.network.arrays()
+        settings, arrays = self.network.state()
         return {"shape": settings}, {name: value for name, value in unpacked(arrays).items() if name != _LINEAR_PATH}
 
     @classmethod
@@ -83,5 +83,5 @@ class JointNetwork:
         if shape["embedding"] == "two-path":
             nothing = np.broadcast_to(np.float32(0), (shape["words"], shape["code_size"]))
             arrays = arrays | {_LINEAR_PATH: nothing}
-        network = RankNetwork.from_arrays(packed(arrays), shape)
+        network = RankNetwork.from_state(shape, packed(arrays))
         return cls(network)

@@ -63,7 +63,9 @@ def test_a_file_without_those_columns_is_refused_with_both_lists(rankae, trained
         ended = rankae(*command)
         assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
         assert "headline_text, story, but the columns here are nr, story, topic" in ended.err
-    assert rankae("predict", trained, test, "--text-column", "story").code == 0
+    for delimiter in (",", ";"):
+        write_table(test, parts[1], ("nr", "story", "topic"), delimiter)
+        assert rankae("predict", trained, test, "--text-column", "story").code == 0
 
 
 def test_data_info_tells_what_it_read(rankae, parts, tmp_path):

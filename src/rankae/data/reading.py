@@ -66,8 +66,9 @@ class ReadingSettings:
             changes["delimiter"] = _DELIMITER_WORDS.get(given, given)
             if len(changes["delimiter"]) != 1:
                 raise DataError(f"the delimiter must be one character, or the word tab, not {given!r}")
-        if "text_columns" in changes or "label_column" in changes:
-            changes["of_model"] = False
+        if self.of_model and ("text_columns" in changes or "label_column" in changes):
+            # The columns are no longer the model's, and its delimiter need not be this file's.
+            changes = {"of_model": False, "delimiter": None} | changes
         return replace(self, **changes)
 
     def found_in(self, columns: Sequence[str], where: object, labels_needed: bool) -> Self:

@@ -55,10 +55,10 @@ class CBM(SetRanker):
 
     def __init__(
         self,
-        components: Count = 10,
+        components: Count = 5,
         learning_rate: Positive = 0.1,
-        decay: NotNegative = 0.01,
-        epochs: Count = 20,
+        decay: NotNegative = 0.003,
+        epochs: Count = 10,
         batch_size: Count = 128,
         label_limit: Count = 1000,
         device: Annotated[str, Device(auto=True)] = "auto",

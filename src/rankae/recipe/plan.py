@@ -202,14 +202,15 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
     if s.network:
         memory["network"] = base + tables + 16.0 * (V * s.word_size + 2 * h * L) + codes
     memory["stacker"] = base + postings + tables + 8 * weights + held * listed * 150 * (1 if low else 3)
-    model = {"start": V * h * 4.0 + L * h * 4.0 + 4.0 * L}
+    # As validation rows most often let them be stored: words in half a byte, labels in one, ascending numbers in two.
+    model = {"start": V * (h / 2 + 4.0) + L * (h + 8.0)}
     if s.neighbours:
-        model["neighbours"] = 8 * sizes.followed(s.most_rows) + 8.0 * V + 8.0 * labels.nnz
+        model["neighbours"] = 4.0 * sizes.followed(s.most_rows) + 2.0 * V + 3.0 * labels.nnz + n
     if s.rankers:
-        model["rankers"] = 8 * weights + 8.0 * L
+        model["rankers"] = 3.3 * weights + 6.0 * L
     if s.network:
         model["network"] = 4.0 * (V * s.word_size + 2 * h * L)
-    model["names"] = 14.0 * L + (16.0 * V if sizes.texts else 0)
+    model["names"] = 14.0 * L + (16.0 * V if sizes.texts else 0) + 400.0 * held
     taken = {name: value / speed if name != "starting" else value for name, value in seconds.items()}
     return Plan(s, taken, memory, model, {}, budget)
 

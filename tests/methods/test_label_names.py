@@ -57,3 +57,38 @@ def test_a_file_of_labels_needs_labels_by_name(tmp_path):
     (tmp_path / "l.jsonl").write_text('{"label": "a"}\n')
     with pytest.raises(DataError, match="only numbers"):
         RankAE(**QUIET, labels=str(tmp_path / "l.jsonl")).fit(["a", "b"], np.eye(2))
+
+
+def test_new_labels_of_an_update_have_names_too():
+    texts, labels = rows_of_topics()
+    new = [f"about {topic}" for topic in TOPICS[:3]]
+    old_rows = [i for i in range(300) if labels[i][0] not in new]
+    listed = [labels[i] for i in old_rows]
+    old = [texts[i] for i in old_rows]
+    old[:4] = [f"{text} {' '.join(TOPICS[:3])}" for text in old[:4]]  # their words are known
+    model = RankAE(**QUIET, label_names=True).fit(old, listed)
+    stack_names = model.model_.names
+    fresh = [i for i in range(300) if labels[i][0] in new]
+    model.partial_fit([texts[i] for i in fresh], [labels[i] for i in fresh])
+    names, _ = model.predict_top(texts[300:], 3)
+    assert set(model.classes_[-3:]) == set(new)
+    if stack_names is not None:  # held-out rows may do without
+        assert model.model_.names.shape[1] == len(model.classes_)
+        assert model.model_.names.names[-3:].nnz >= 3
+    of_new = [i for i in range(300, 400) if labels[i][0] in new]
+    assert np.mean([labels[i][0] in names[i - 300] for i in of_new]) > 0.8
+
+
+def test_chinese_is_told_apart():
+    random = np.random.default_rng(0)
+    marks = [chr(c) for c in range(0x4E00, 0x4E00 + 300)]
+    topics = {"水果": "苹果香蕉", "饮料": "啤酒红茶", "车辆": "汽车火车"}
+
+    def clause(topic: str) -> str:
+        filler = "".join(random.choice(marks, 12))
+        return filler[:6] + topics[topic] + filler[6:] + "。"
+
+    labels = [random.choice(list(topics)) for _ in range(300)]
+    texts = [clause(label) for label in labels]
+    model = RankAE("fast").fit(texts[:200], [[label] for label in labels[:200]])
+    assert model.score(texts[200:], [[label] for label in labels[200:]]) > 0.95

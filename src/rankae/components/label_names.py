@@ -60,6 +60,10 @@ class LabelNames:
         """Columns of rows and labels that it knows."""
         return self.names.shape[1], self.names.shape[0]
 
+    def with_more(self, names: sp.csr_matrix) -> LabelNames:
+        """With the names of further labels."""
+        return LabelNames(sp.vstack([self.names, names], format="csr", dtype=np.float32))
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {}, pack_csr("names", self.names)
 

@@ -80,8 +80,12 @@ def _with_new_labels(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, c
         old = sp.csr_matrix(neighbours.labels)
         wide = sp.csr_matrix((old.data, old.indices, old.indptr), shape=(old.shape[0], labels.shape[1]))
         neighbours = Neighbours(neighbours.search, wide, neighbours.count)
+    names = stack.names
+    if names is not None and names.shape[1] < labels.shape[1]:  # whoever knows words may have added them
+        names = names.with_more(sp.csr_matrix((labels.shape[1] - names.shape[1], names.shape[0]), dtype=np.float32))
     return replace(
         stack,
+        names=names,
         code=_code_with(stack.code, labels[:, known:], counts, seed),
         network=None if stack.network is None else _network_with(stack, rows, labels),
         neighbours=neighbours,

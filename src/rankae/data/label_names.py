@@ -45,6 +45,13 @@ def name_rows(entries: Sequence[LabelEntry], text: TextFeatures, counts: np.ndar
     ]
     if np.mean(telling) < _TELLING or counts @ np.array(telling) < _TELLING * counts.sum():
         return None
+    return weighted_names(entries, text)
+
+
+def weighted_names(entries: Sequence[LabelEntry], text: TextFeatures) -> sp.csr_matrix:
+    """The weighted words of each label's names, labels x columns of texts, whether they say something or not."""
+    found = [_weighted(entry, text) for entry in entries]
+    column = {word: at for word, at in text.columns_of({word for words in found for word in words}).items() if at}
     indptr, indices, values = [0], [], []
     rarest = float(text.word_weights.max(initial=1.0))
     for words in found:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ from rankae.base.choices import Choices, choice
 from rankae.base.inputs import Targets, is_text, label_matrix, labels_among, name_array
 from rankae.base.ranker import LabelRanker, Rows
 from rankae.base.tables import texts_of
+from rankae.components.stack import Stack
 from rankae.data.label_file import read_label_file
-from rankae.data.label_names import LabelEntry, name_rows
+from rankae.data.label_names import LabelEntry, name_rows, weighted_names
 from rankae.data.lsa import lsa_embeddings, side_by_side
 from rankae.data.scaling import Scaling
 from rankae.data.text import TextFeatures
@@ -223,6 +225,14 @@ class ChosenFeatures(LabelRanker):
         why = f"words of texts name {known} of {len(classes)} labels"
         self.choices_["label_names"] = choice("label_names", True, why)
         return names
+
+    def _knowing_names(self, stack: Stack, classes: np.ndarray) -> Stack:
+        """The stack with the names of new labels, the last of `classes`."""
+        fresh = classes.tolist()[len(self.classes_) :]
+        if stack.names is None or self.text_ is None or not all(isinstance(name, str) for name in fresh):
+            return stack
+        names = weighted_names([LabelEntry(name, name) for name in fresh], self.text_)
+        return replace(stack, names=stack.names.with_more(names)) if fresh else stack
 
     def _scaling_arrays(self) -> dict[str, np.ndarray]:
         """For the model file."""

@@ -428,7 +428,7 @@ class RankAE(ChosenFeatures):
         before = HeldOut(*self._answer(rows, min(MOST_PLACES, len(self.classes_))), labels)
         with limited_to(self.threads):
             if isinstance(self.model_, Stack):
-                self.model_ = updated(self.model_, rows, labels, self._seed)
+                self.model_ = updated(self._knowing_names(self.model_, classes), rows, labels, self._seed)
             elif preset_settings(self.preset)[0] == NETWORK:
                 settings = joint_settings(self._settings(NetworkSettings), rows, labels, {})
                 self.model_ = train_joint(rows, labels, fitting(settings, self.model_), network=self.model_)

@@ -21,28 +21,29 @@ from rankae.experiments.tables import cost_grid, score_grid
 from rankae.report.grids import to_markdown
 from rankae.report.svg import Line, bar_chart
 
-DATA = ["delicious", "bibtex", "eurlex57k-bow", "eurlex57k", "debtags", "debdeps", "tmdb-plots"]
-ALONE = {"tuning": False, "network": 0, "neighbours": False, "rankers": False, "choose": False}
+DATA = ["delicious", "delicious-xmc", "bibtex", "eurlex57k-bow", "eurlex57k", "debtags", "debdeps", "tmdb-plots"]
+ALONE = {"tuning": False, "network": 0, "neighbours": False, "rankers": False}
 TEXTS = {"eurlex57k", "debtags", "debdeps", "tmdb-plots"}
 # Of text alone: what Rank-AE has without GloVe, without any embeddings of words, without titles and pieces, and Parabel
 # with the features that Rank-AE may choose.
 OF_TEXT = [
-    Contender("rank-ae, no GloVe", "rank-ae", {"word_vectors": "own"}),
-    Contender("rank-ae, no embeddings", "rank-ae", {"word_vectors": "none"}),
-    Contender("rank-ae, no titles", "rank-ae", {"title": 0}),
-    Contender("rank-ae, no pieces", "rank-ae", {"pieces": False}),
+    Contender("default, no GloVe", "rank-ae", {"word_vectors": "own"}),
+    Contender("default, no embeddings", "rank-ae", {"word_vectors": "none"}),
+    Contender("default, no titles", "rank-ae", {"title": 0}),
+    Contender("default, no pieces", "rank-ae", {"pieces": False}),
     Contender("parabel, titles", "parabel", {"title": 0.5}),
     Contender("parabel, pairs, titles", "parabel", {"ngrams": [1, 2], "title": 0.5}),
     Contender("parabel, pairs, pieces", "parabel", {"ngrams": [1, 2], "pieces": True}),
 ]
 CONTENDERS = [
-    Contender("rank-ae", "rank-ae"),
+    Contender("default", "rank-ae"),
+    Contender("network", "rank-ae-network"),
+    Contender("paper", "rank-ae-paper"),
     Contender("parabel", "parabel"),
     Contender("bonsai", "bonsai"),
     Contender("plt", "plt"),
-    Contender("rank-ae-paper", "rank-ae-paper"),
-    Contender("rank-ae-fast", "rank-ae", {"preset": "fast"}),
-    Contender("rank-ae, psp", "rank-ae", {"objective": "psp"}),
+    Contender("fast", "rank-ae", {"preset": "fast"}),
+    Contender("default, psp", "rank-ae", {"objective": "psp"}),
     *OF_TEXT,
     Contender("warm start alone", "rank-ae", ALONE),
     Contender("+ tuning", "rank-ae", ALONE | {"tuning": True}),
@@ -79,7 +80,7 @@ def write(summary: Summary) -> None:
     note = (
         "Test scores in percent; mean ± standard deviation where there are several seeds. By `benchmarks/accuracy.py`."
     )
-    shown = [name for name in ("rank-ae", "parabel", "bonsai", "plt", "rank-ae-paper") if name in summary.methods]
+    shown = [name for name in ("default", "network", "paper", "parabel", "bonsai", "plt") if name in summary.methods]
     bars = [
         Line(
             name,
@@ -95,8 +96,8 @@ def write(summary: Summary) -> None:
 
 
 def _short_table(summary: Summary) -> str:
-    """What the README shows: P@1 / P@3 / P@5 of the default preset and of each rival, and the seeds of each."""
-    shown = [name for name in ("rank-ae", "parabel", "bonsai", "plt") if name in summary.methods]
+    """What the README shows: P@1 / P@3 / P@5 of the three models and of each rival, and the seeds of each."""
+    shown = [name for name in ("default", "network", "paper", "parabel", "bonsai", "plt") if name in summary.methods]
     lines = [f"| data | {' | '.join(shown)} | seeds |", "|---|" + "---|" * len(shown) + "---|"]
     for data in summary.data:
         best = {m: max(_mean(summary, data, name, m) for name in shown) for m in ("P@1", "P@3", "P@5")}

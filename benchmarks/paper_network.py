@@ -25,7 +25,7 @@ MEASURED: dict[str, dict[str, Any]] = {
     "bibtex": {"epochs": 16},
     "tmdb-plots": {"epochs": 8, "encoder_rate": 0.03},
     "mediamill-disc3": {"epochs": 16, "hidden": 200, "learning_rate": 1e-2, "balance": 1.0, "word_decay": 0.1},
-    "delicious-xmc": {"epochs": 16, "learning_rate": 1e-2, "balance": 1.0, "word_decay": 0.1, "direct": 0.01},
+    "delicious-xmc": {"epochs": 10, "learning_rate": 1e-2, "balance": 1.0, "word_decay": 0.1, "direct": 0.01},
     "debtags": {"epochs": 8, "encoder_rate": 0.03},
     "eurlex57k-bow": {"epochs": 16, "word_decay": 0.3, "batch": 32},
 }

@@ -260,3 +260,22 @@ def test_bce_starts_from_the_frequencies_of_labels() -> None:
     network = train_joint(rows, labels, replace(SMALL, loss="bce", start="cooccurrence", epochs=0))
     share = torch.sigmoid(network.D.label_bias).detach().numpy()
     np.testing.assert_allclose(share, labels.toarray().mean(0), atol=0.01)
+
+
+def test_rates_of_zero_leave_their_parameters_where_they_start() -> None:
+    rows, labels = topics(100)
+    own = replace(SMALL, tied=True, start="cooccurrence", encoder_rate=0.0, code_rate=0.0, decay=0.0)
+    start, trained = (train_joint(rows, labels, replace(own, epochs=epochs)).state_dict() for epochs in (0, 2))
+    same = {name for name, value in start.items() if torch.equal(value, trained[name])}
+    assert {"E.label_vectors", "E.FC2.weight", "D.label_bias", "F.FC.weight"} <= same
+    assert "F.word_vectors" not in same
+
+
+def test_flat_decay_shrinks_words_that_no_batch_touches() -> None:
+    rows, labels = topics(600)
+    rows = sp.hstack([rows, sp.csr_matrix((600, 5))], "csr", dtype=np.float32)
+    own = replace(SMALL, word_optimizer="flat", word_decay=1.0)
+    start, trained = (train_joint(rows, labels, replace(own, epochs=epochs)).F.word_vectors for epochs in (0, 4))
+    ratio = (trained[30:] / start[30:]).detach().numpy()
+    assert ratio.max() < 0.9
+    assert ratio.std() < 1e-5

@@ -56,9 +56,10 @@ def main() -> None:
     running = Running(RESULTS, jobs=chosen.jobs, cells=chosen.cells, report_only=chosen.report_only)
     summary = summarise(run_series(plan, running), running.store)
     how = "each variant chose its open settings by itself" if chosen.choose else "settings as below for all variants"
+    shown = ", ".join(f"`{name}`" for name in names)
     note = (
-        "Test scores in percent of the preset `paper`, of the preset without one of its departures from the paper, and "
-        f"of the paper's ablation (No attn, No loss); {how}. By `benchmarks/paper_network.py`."
+        f"Test scores in percent, {chosen.seeds} seed(s), of {shown}: the preset `paper`, departures from the paper taken "
+        f"back, or the paper's ablation; {how}. By `benchmarks/paper_network.py`."
     )
     settings = Grid(
         "Settings, found on rows held out from the train rows",

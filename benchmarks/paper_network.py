@@ -58,7 +58,7 @@ def main() -> None:
     how = "each variant chose its open settings by itself" if chosen.choose else "settings as below for all variants"
     shown = ", ".join(f"`{name}`" for name in names)
     note = (
-        f"Test scores in percent, {chosen.seeds} seed(s), of {shown}: the preset `paper`, departures from the paper taken "
+        f"Test scores in percent, {chosen.seeds} seed(s), of {shown}: the preset `paper`, its departures taken "
         f"back, or the paper's ablation; {how}. By `benchmarks/paper_network.py`."
     )
     settings = Grid(

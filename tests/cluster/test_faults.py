@@ -86,6 +86,7 @@ def test_a_worker_killed_in_each_phase(client, tmp_path):
         np.testing.assert_array_equal(own, other)
 
 
+@pytest.mark.slow
 def test_the_driver_killed_and_started_again(tmp_path):
     train, test = make_dataset(rows=600, labels=300, features=800, test_rows=30, text=False)
     write_dataset(train, tmp_path / "train.txt")

@@ -125,3 +125,11 @@ def test_an_aim_chooses_the_cut(client, model_folder):
         kept = client.post(PATH, json={"texts": TEXT, "k": 4, "aim": aim}).json()["results"][0]
         assert [one["label"] for one in kept] == [one["label"] for one in found if one["probability"] >= least - 1e-6]
     assert client.post(PATH, json={"texts": TEXT, "aim": "luck"}).status_code == 422
+
+
+def test_half_a_character_in_a_message_is_no_server_error(client):
+    line = b'{"texts": ["apple"], "k\\ud800": 3}\n'
+    for path in ("/v1/models/shop/batch", "/v1/desk/uploads?name=a.jsonl"):
+        answer = client.post(path, content=line, headers={"Content-Type": "application/x-ndjson"})
+        assert answer.status_code == 422
+        assert "detail" in answer.json()

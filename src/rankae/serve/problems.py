@@ -58,7 +58,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Refused)
     async def refused(request: Request, error: Refused) -> JSONResponse:
-        return JSONResponse({"detail": error.sentence}, error.status, error.headers)
+        return JSONResponse({"detail": _shown(error.sentence)}, error.status, error.headers)
 
     @app.exception_handler(RankaeError)
     async def mistake(request: Request, error: RankaeError) -> JSONResponse:
@@ -70,11 +70,11 @@ def install(app: FastAPI) -> None:
         if first["type"] == "json_invalid":
             return JSONResponse({"detail": "the body is not valid JSON"}, 400)
         place = ".".join(_shown(str(step)) for step in first["loc"] if step not in ("body", "query", "path"))
-        return JSONResponse({"detail": f"{place or 'the body'}: {first['msg']}"}, 422)
+        return JSONResponse({"detail": _shown(f"{place or 'the body'}: {first['msg']}")}, 422)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:
-        return JSONResponse({"detail": str(error.detail)}, error.status_code, error.headers)
+        return JSONResponse({"detail": _shown(str(error.detail))}, error.status_code, error.headers)
 
 
 def _shown(words: str) -> str:

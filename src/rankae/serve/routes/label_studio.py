@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from rankae.serve.models import Served
@@ -69,20 +69,20 @@ class Predictions(BaseModel):
 
 @router.get("/health", response_model=Health, responses=ALWAYS)
 @router.get("/label-studio/{model}/health", response_model=Health, responses=ALWAYS | responses(404))
-async def health(service: Annotated[Service, Depends(service_of)], model: str | None = None) -> Any:
-    return {"status": "UP", "model_class": _served(service, model).ranker.method}
+async def health(request: Request, service: Annotated[Service, Depends(service_of)]) -> Any:
+    return {"status": "UP", "model_class": _served(service, request).ranker.method}
 
 
 @router.post("/setup", response_model=SetUp, responses=ALWAYS)
 @router.post("/label-studio/{model}/setup", response_model=SetUp, responses=ALWAYS | responses(404))
-async def setup(body: Setup, service: Annotated[Service, Depends(service_of)], model: str | None = None) -> Any:
-    return {"model_version": _served(service, model).fingerprint[:12]}
+async def setup(body: Setup, request: Request, service: Annotated[Service, Depends(service_of)]) -> Any:
+    return {"model_version": _served(service, request).fingerprint[:12]}
 
 
 @router.post("/predict", response_model=Predictions, responses=ALWAYS)
 @router.post("/label-studio/{model}/predict", response_model=Predictions, responses=ALWAYS | responses(404))
-async def predict(body: Tasks, service: Annotated[Service, Depends(service_of)], model: str | None = None) -> Any:
-    served = _served(service, model)
+async def predict(body: Tasks, request: Request, service: Annotated[Service, Depends(service_of)]) -> Any:
+    served = _served(service, request)
     kind, from_name, to_name, field = _wanted(body.label_config or "")
     texts = [_text(task.data, field, number) for number, task in enumerate(body.tasks)]
     found = await suggestions(service.work, served, texts, Asked(_MOST_CHOICES, cut=True))
@@ -98,7 +98,8 @@ async def predict(body: Tasks, service: Annotated[Service, Depends(service_of)],
     return {"results": results, "model_version": version}
 
 
-def _served(service: Service, model: str | None) -> Served:
+def _served(service: Service, request: Request) -> Served:
+    model = request.path_params.get("model")
     return service.shelf.first if model is None else service.shelf[model]
 
 

@@ -53,6 +53,12 @@ class NetworkSettings:
     device: str = "cpu"
 
 
+def _code_size(words: int, labels: int) -> int:
+    """Twice the default's, which has rankers for rare labels, where labels are many and words not too many."""
+    fits = 4 * 2 * rules.CODE_SIZE * words <= rules.MOST_WORD_BYTES
+    return 2 * rules.CODE_SIZE if labels > rules.SEEN_LABELS[0] and fits else rules.CODE_SIZE
+
+
 def joint_settings(
     given: NetworkSettings, rows: sp.csr_matrix, labels: sp.csr_matrix, choices: dict[str, Choice]
 ) -> JointSettings:
@@ -75,7 +81,7 @@ def joint_settings(
     plenty = much_data(n, words)
     many = rules.SEEN_LABELS[0] < L
     made = {
-        "code_size": min(choose("code_size", rules.CODE_SIZE, size), L, n),
+        "code_size": min(choose("code_size", min(_code_size(words, L), L, n), size), L, n),
         "word_size": choose("word_size", rules.WORD_SIZE[plenty], size),
         "epochs": choose("epochs", network_epochs(n, words, L), size),
         "word_rate": choose("word_rate", 1.0 if plenty else 0.2, size),

@@ -56,6 +56,7 @@ CODE_SIZE = rule(
     "code_size", 400, "enough for common labels; neighbours find the others", "DESIGN, section 2: eurlex57k"
 )
 CODE_SIZE_LOW = rule("code_size_low_effort", (100, 200), "a sixth of the labels, within these bounds")
+MOST_WORD_BYTES = rule("most_word_bytes", 2**29, "of the word table of a network with a longer code")
 PROPOSED = rule(
     "proposed", 40, "labels that a component proposes for a row", "DESIGN, section 2: recall@50 of eurlex57k"
 )

@@ -161,7 +161,8 @@ def _sets_in_order(logits: np.ndarray, count: int) -> list[np.ndarray]:
     cost = np.abs(logits)
     order = np.argsort(cost, kind="stable")[: 2 * count]
     chosen = logits > 0
-    found, heap = [np.flatnonzero(chosen)], [(float(cost[order[0]]), (0,))] if len(order) else []
+    found = [np.flatnonzero(chosen)]
+    heap: list[tuple[float, tuple[int, ...]]] = [(float(cost[order[0]]), (0,))] if len(order) else []
     while heap and len(found) < count:
         total, changed = heapq.heappop(heap)
         flipped = chosen.copy()

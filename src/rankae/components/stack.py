@@ -249,7 +249,7 @@ def _fill(columns: np.ndarray, best: np.ndarray, more: np.ndarray, more_scores: 
     """Put labels of `more` that are not ranked yet behind those that are, with scores below the last one."""
     for row in np.flatnonzero((columns < 0).any(axis=1)):
         ranked = columns[row] >= 0
-        fresh = ~np.isin(more[row], columns[row][ranked])
+        fresh = (more[row] >= 0) & ~np.isin(more[row], columns[row][ranked])
         room = min((~ranked).sum(), fresh.sum())
         place = np.flatnonzero(~ranked)[:room]
         floor = best[row][ranked].min(initial=0.0)

@@ -149,4 +149,6 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    print(table())
+    from rankae.recipe import rules  # with what other files entered into it; this file, run by -m, is a second copy
+
+    print(rules.table())

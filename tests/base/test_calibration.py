@@ -1,4 +1,4 @@
-"""Probabilities: honest on rows that were not fitted on, monotone, saved with the model."""
+"""Probabilities: right on rows that were not fitted on, monotone, saved with the model."""
 
 from __future__ import annotations
 

@@ -60,9 +60,14 @@ class Limits(NamedTuple):
 
 
 class Folds(NamedTuple):
-    """of_row : the fold of each row, -1 for none. scores : of each entry, by the solve without its row's fold."""
+    """Rows' scores by solves that have not seen them.
 
-    count: int
+    size : how many folds.
+    of_row : the fold of each row, -1 for none.
+    scores : of each entry, by the solve without its row's fold.
+    """
+
+    size: int
     of_row: np.ndarray
     scores: np.ndarray
 
@@ -165,7 +170,7 @@ def _solve_without_folds(label, data, folds, scores, w, limits, state):
     """Solve without each fold in turn, and note the scores of its rows; a fold without a row costs nothing."""
     solved = False
     rows, fold = label.rows, folds.of_row
-    for f in range(folds.count):
+    for f in range(folds.size):
         kept, held = 0, 0
         for i in range(len(rows)):
             if fold[rows[i]] == f:

@@ -24,7 +24,7 @@ from rankae.model_file.checkpoint import (
 )
 from rankae.numerics.singular_vectors import leading_vectors
 from rankae.numerics.threads import limited_to
-from rankae.paper.bags import Bags
+from rankae.paper.bags import Bags, CodedRows
 from rankae.paper.batches import ahead, epoch_batches
 from rankae.paper.hard_negatives import Shortlist
 from rankae.paper.initial import initialise
@@ -272,10 +272,12 @@ def new_network(
 ) -> RankNetwork:
     if word_vectors is not None:
         words = len(word_vectors)
-    if words is None and sp.issparse(rows):
-        words = rows.shape[1]  # type: ignore[union-attr]
-    elif words is None:
-        words = 1 + max((int(tokens.max()) for tokens in rows if len(tokens)), default=0)
+    if words is None:
+        weighted = rows.rows if isinstance(rows, CodedRows) else rows
+        if sp.issparse(weighted):
+            words = weighted.shape[1]  # type: ignore[union-attr]
+        else:
+            words = 1 + max((int(tokens.max()) for tokens in weighted if len(tokens)), default=0)
     network = RankNetwork(settings.architecture(words, labels.shape[1]))
     vectors = None if word_vectors is None else torch.as_tensor(word_vectors, dtype=torch.float32)
     label_codes = None

@@ -23,6 +23,8 @@ from rankae.paper.kernels import take_rows, weighted_sum
 class ReluPathEmbedding(FeatureEmbedding):
     """x_h = T relu(2 pool(V' * A) + c), half of whose units a training step does not see."""
 
+    FC: nn.Linear
+
     def __init__(self, shape: Architecture) -> None:
         super().__init__(shape)
         self.pooled_bias = nn.Parameter(torch.zeros(shape.word_size))

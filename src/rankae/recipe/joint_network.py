@@ -114,7 +114,7 @@ def train_network(
     """
     network, settings = started(start, settings, embeddings)
     learn = np.setdiff1d(np.arange(labels.shape[0]), held)
-    known = coded(network, rows, honest_codes(start))
+    known = coded(network, rows, leave_one_out_codes(start))
     validation = (known[held], labels[held]) if len(held) else None
     return train_joint(known[learn], labels[learn], settings, network=network, validation=validation, **options)
 
@@ -127,7 +127,7 @@ def started(
     return started_network(start, settings, embeddings), settings
 
 
-def honest_codes(start: WarmStart) -> np.ndarray:
+def leave_one_out_codes(start: WarmStart) -> np.ndarray:
     """Codes of all training rows to learn by, by an F that has not seen the first fold, if there is one."""
     return start.without[0].codes if start.without else start.loo_codes
 

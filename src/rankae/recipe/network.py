@@ -13,7 +13,7 @@ from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.paper.closed_form import warm_start
 from rankae.paper.rank_network import RankNetwork
-from rankae.recipe.joint_network import NetworkSettings, coded, honest_codes, joint_settings, train_network
+from rankae.recipe.joint_network import NetworkSettings, coded, joint_settings, leave_one_out_codes, train_network
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 from rankae.recipe.start import chosen_by_leave_one_out
@@ -50,7 +50,7 @@ def fit_network(
     network = train_network(rows, labels, start, settings, held, chosen.embeddings, **options)
     training.timed("joint training", began)
     if len(held):
-        best = network.top(coded(network, rows, honest_codes(start))[held], min(MOST_PLACES, labels.shape[1]))
+        best = network.top(coded(network, rows, leave_one_out_codes(start))[held], min(MOST_PLACES, labels.shape[1]))
         training.held_out = HeldOut(*best, labels[held])
     return network
 

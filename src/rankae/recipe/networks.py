@@ -30,7 +30,7 @@ def train_network(
     """A network; `step` is the name under which it is kept.
 
     member : which of the networks it is, in the figures of its epochs.
-    start : its honest codes are of all rows of the task, by an F that has seen at most those to learn from.
+    start : its leave-one-out codes are of all rows of the task, by an F that has seen at most those to learn from.
     learn : places of these; None for all.
     validation : rows that choose the epoch.
     """

@@ -253,15 +253,7 @@ class LabelRanker(Probabilities):
             return cls._from_file(model_file)
         except RankaeError:
             raise
-        except (
-            LookupError,
-            TypeError,
-            ValueError,
-            AttributeError,
-            ArithmeticError,
-            RuntimeError,
-            MemoryError,
-        ) as error:
+        except _OF_FORGED_FILES as error:
             raise ModelFileError(
                 f"{path} lacks what a {cls.method} model needs ({type(error).__name__}: {_in_one_line(error)}); "
                 "train it again"

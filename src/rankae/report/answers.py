@@ -99,12 +99,12 @@ class JsonLines:
         carried = [(f"{_json(name)}: ", cells) for name, cells in answer.carried.items()]
         for i, own in enumerate(answer.columns.tolist()):
             found = [c for c in own if c >= 0]
-            said = [f"{name}{_json(_plain(cells[i]))}" for name, cells in carried]
-            said.append(f'"labels": [{", ".join([self.names[c] for c in found])}]')
+            fields = [f"{name}{_json(_plain(cells[i]))}" for name, cells in carried]
+            fields.append(f'"labels": [{", ".join([self.names[c] for c in found])}]')
             for name, part in values.items():
                 figures = "null" if part is None else f"[{', '.join(map(_figure, part[i][: len(found)]))}]"
-                said.append(f'"{name}": {figures}')
-            line = f"{{{', '.join(said)}}}\n"
+                fields.append(f'"{name}": {figures}')
+            line = f"{{{', '.join(fields)}}}\n"
             try:
                 yield line.encode()
             except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can stand for

@@ -61,17 +61,17 @@ def _held_out(model: Served, order: np.ndarray, labels: list[dict[str, Any]]) ->
     given = np.asarray(model.ranker.selected(columns, held_out.scores, probabilities)) & (columns >= 0)
     carried = np.bincount(held_out.labels.indices, minlength=len(model.names))
     right = np.bincount(columns[given & hits], minlength=len(model.names))
-    said = np.bincount(columns[given], minlength=len(model.names))
+    proposed = np.bincount(columns[given], minlength=len(model.names))
     for place, i in enumerate(order.tolist()):
         labels[place] |= {
             "held_out": int(carried[i]),
-            "precision": _percent(right[i], said[i]),
+            "precision": _percent(right[i], proposed[i]),
             "recall": _percent(right[i], carried[i]),
         }
     figures: dict[str, float | None] = {
         f"P@{k}": round(100 * float(hits[:, :k].sum()) / (k * len(hits)), 2) for k in _DEPTHS if k <= hits.shape[1]
     }
-    figures["precision at the cut"] = _percent(right.sum(), said.sum())
+    figures["precision at the cut"] = _percent(right.sum(), proposed.sum())
     figures["recall at the cut"] = _percent(right.sum(), carried.sum())
     return {
         "figures": figures,
@@ -83,9 +83,9 @@ def _held_out(model: Served, order: np.ndarray, labels: list[dict[str, Any]]) ->
 def _bands(probabilities: np.ndarray, hits: np.ndarray) -> list[dict[str, Any]]:
     band = np.minimum((probabilities * _BINS).astype(np.int64), _BINS - 1)
     sizes = np.bincount(band, minlength=_BINS)
-    said, right = (np.bincount(band, weights=values, minlength=_BINS) for values in (probabilities, hits))
+    sums, right = (np.bincount(band, weights=values, minlength=_BINS) for values in (probabilities, hits))
     return [
-        {"said": round(said[b] / n, 4), "right": round(right[b] / n, 4), "tags": int(n)}
+        {"said": round(sums[b] / n, 4), "right": round(right[b] / n, 4), "tags": int(n)}
         for b, n in enumerate(sizes)
         if n
     ]

@@ -39,15 +39,15 @@ def flag_lines(store: Store, format: str = "jsonl") -> Iterator[bytes]:
             last[decision.document, flag.get("row"), flag.get("label"), flag.get("kind")] = decision
     for decision in last.values():
         if not decision.is_empty:
-            said = {"decision": "reject" if decision.rejected else "accept", "by": decision.by, "at": decision.at}
-            yield json.dumps(decision.about["flag"] | said, ensure_ascii=False).encode() + b"\n"
+            outcome = {"decision": "reject" if decision.rejected else "accept", "by": decision.by, "at": decision.at}
+            yield json.dumps(decision.about["flag"] | outcome, ensure_ascii=False).encode() + b"\n"
 
 
 def conflict_lines(store: Store) -> Iterator[bytes]:
     """Texts on which people disagree: {"text", "verdicts": [{"by", "at", "labels", "rejected"}]}, the last one wins."""
     for verdicts in store.conflicts():
-        said = [{"by": v.by, "at": v.at, "labels": v.labels, "rejected": v.rejected} for v in verdicts]
-        yield json.dumps({"text": verdicts[-1].text, "verdicts": said}, ensure_ascii=False).encode() + b"\n"
+        decided = [{"by": v.by, "at": v.at, "labels": v.labels, "rejected": v.rejected} for v in verdicts]
+        yield json.dumps({"text": verdicts[-1].text, "verdicts": decided}, ensure_ascii=False).encode() + b"\n"
 
 
 def _record(decision: Decision) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def statistics(store: Store) -> dict[str, Any]:
         added.update(verdict.added)
         _count(verdict, sums)
     conflicts = sum(1 for _ in store.conflicts())
-    judged, right = sum(accepted.values()) + sum(rejected.values()), sum(accepted.values())
+    decided, right = sum(accepted.values()) + sum(rejected.values()), sum(accepted.values())
     labels = [
         {"label": name, "accepted": accepted[name], "rejected": rejected[name], "added": added[name]}
         for name in sorted(
@@ -45,13 +45,13 @@ def statistics(store: Store) -> dict[str, Any]:
         "decisions": decisions,
         "conflicts": conflicts,
         "accepted": right,
-        "rejected": judged - right,
+        "rejected": decided - right,
         "added": sum(added.values()),
-        "precision": round(100 * right / judged, 2) if judged else None,
+        "precision": round(100 * right / decided, 2) if decided else None,
         "recall": round(100 * right / (right + sum(added.values())), 2) if right else None,
         "by": dict(by.most_common()),
         "calibration": [
-            {"said": round(said / n, 4), "accepted": round(hits / n, 4), "tags": n} for n, said, hits in sums if n
+            {"said": round(total / n, 4), "accepted": round(hits / n, 4), "tags": n} for n, total, hits in sums if n
         ],
         "labels": labels,
     }

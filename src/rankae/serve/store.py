@@ -110,7 +110,7 @@ class Decision:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing was said: everything was undone."""
+        """Everything was undone."""
         return not (self.accepted or self.rejected or self.added)
 
 

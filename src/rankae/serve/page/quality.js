@@ -26,7 +26,7 @@ export class Quality {
     const parts = [el("section", {}, el("h2", {}, card.name), facts)];
     if (card.choices.length) {
       parts.push(el("details", {}, el("summary", {}, "What was chosen, and why"),
-        el("dl", { class: "facts" }, card.choices.flatMap(([name, said]) => [el("dt", {}, name), el("dd", {}, said)]))));
+        el("dl", { class: "facts" }, card.choices.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]))));
     }
     if (card.figures) {
       parts.push(el("section", {}, el("h2", {}, "On rows that it had not seen"),
@@ -42,7 +42,7 @@ export class Quality {
       plots.append(plot("Probabilities at this desk", card.desk.calibration.map((one) => [one.said, one.accepted, one.tags])));
     }
     if (plots.childElementCount) parts.push(el("section", {}, el("h2", {}, "Is a probability what it says?"),
-      el("p", { class: "quiet" }, "Each dot is a band of probabilities: how likely its tags were said to be, and how many of them were right. On the line, the two agree; larger dots hold more tags."), plots));
+      el("p", { class: "quiet" }, "Each dot is a band of probabilities: the probability that the model gave its tags, and how many of them were right. On the line, the two agree; larger dots hold more tags."), plots));
     if (card.desk) {
       const d = card.desk;
       parts.push(el("section", {}, el("h2", {}, "At this desk"), el("p", {},
@@ -96,17 +96,17 @@ function plot(title, points) {
   const [x0, y0] = at(0, 0), [x1, y1] = at(1, 1);
   const most = Math.max(...points.map(([, , n]) => n));
   const text = (x, y, words, anchor = "middle") => svg("text", { x, y, "text-anchor": anchor }, words);
-  const drawing = svg("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img", "aria-label": `${title}: ${points.map(([s, r]) => `${Math.round(100 * s)} % said, ${Math.round(100 * r)} % right`).join("; ")}` },
+  const drawing = svg("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img", "aria-label": `${title}: ${points.map(([s, r]) => `${Math.round(100 * s)} % predicted, ${Math.round(100 * r)} % right`).join("; ")}` },
     svg("path", { class: "axis", d: `M${x0} ${y1}V${y0}H${x1}` }),
     svg("path", { class: "even", d: `M${x0} ${y0}L${x1} ${y1}` }),
     ...[0, 0.5, 1].flatMap((share) => [text(at(share, 0)[0], y0 + 15, `${100 * share}`), text(x0 - 6, at(0, share)[1] + 4, `${100 * share}`, "end")]),
-    text((x0 + x1) / 2, SIZE - 4, "said, %"),
+    text((x0 + x1) / 2, SIZE - 4, "predicted, %"),
     svg("text", { x: 10, y: SIZE / 2, "text-anchor": "middle", transform: `rotate(-90 10 ${SIZE / 2})` }, "right, %"),
     svg("path", { class: "line", d: points.map(([s, r], i) => `${i ? "L" : "M"}${at(s, r).join(" ")}`).join("") }),
     ...points.map(([s, r, n]) => {
       const [cx, cy] = at(s, r);
       const dot = svg("circle", { class: "dot", cx, cy, r: 2.5 + 5 * Math.sqrt(n / most) });
-      dot.append(svg("title", {}, `said ${(100 * s).toFixed(0)} %, right ${(100 * r).toFixed(0)} %, ${n} tags`));
+      dot.append(svg("title", {}, `predicted ${(100 * s).toFixed(0)} %, right ${(100 * r).toFixed(0)} %, ${n} tags`));
       return dot;
     }));
   return el("figure", {}, drawing, el("figcaption", {}, title));

@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from rankae.cli.options import (
-    Data,
-    Delimiter,
-    IdColumn,
-    Json,
-    LabelColumn,
-    LabelSeparator,
-    TextColumn,
-    Threads,
-    given,
-    use_threads,
-)
+from rankae.cli.options import Data, Json, Threads, use_threads
+from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.cli.settings import parse_settings
 from rankae.errors import RankaeError
 
@@ -40,11 +30,11 @@ class _AuditByDefault(TyperGroup):
 
 
 app = typer.Typer(cls=_AuditByDefault, rich_markup_mode=None, add_completion=False)
-DataFormat = Annotated[str | None, typer.Option("--data-format", help="DATA's format, if its name does not tell.")]
 Split = Annotated[str, typer.Option(help="Which split of a folder.")]
 
 
 @app.command(_AUDIT, hidden=True)
+@reading_options(data_format=True)
 def audit(
     data: Data,
     out: Annotated[Path, typer.Option("-o", "--out", help="Where the flags go; OUT.summary.json has the rest.")],
@@ -62,12 +52,8 @@ def audit(
     seed: Annotated[int, typer.Option(min=0)] = 0,
     json: Json = False,
     threads: Threads = None,
-    data_format: DataFormat = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    label_separator: LabelSeparator = None,
-    delimiter: Delimiter = None,
-    id_column: IdColumn = None,
+    *,
+    options: ReadingOptions,
 ) -> None:
     """Rank labels that are probably missing or wrong, by models that have not seen the rows' labels.
 
@@ -84,20 +70,13 @@ def audit(
     flag_format = format_of_flags(out, format)
     if out.is_dir():
         raise RankaeError(f"{out} is a folder; give the name of a file for the flags, such as flags.jsonl")
-    options = given(
-        text_column=text_column,
-        label_column=label_column,
-        label_separator=label_separator,
-        delimiter=delimiter,
-        id_column=id_column,
-    )
     ranker = None
     if model is not None:
         from rankae.methods import load
 
         ranker = load(model)
     reading = None if ranker is None else ranker.reading_
-    rows = load_dataset(data, split, format=data_format, reading=reading, **options)
+    rows = load_dataset(data, split, reading=reading, **options)
     settings, judge, rows = _settings(ranker, rows, method, parse_settings(set or []), folds, top, seed, out)
     report = run(rows, settings=settings, model=judge)
     write_flags(out, report, flag_format)
@@ -168,6 +147,7 @@ def _tell(report: AuditReport, out: Path) -> None:
 
 
 @app.command(_APPLY)
+@reading_options(data_format=True)
 def apply(
     decisions: Annotated[Path, typer.Argument(metavar="OUT", help="The flags, with a decision: accept or reject.")],
     data: Data,
@@ -177,12 +157,8 @@ def apply(
     ] = None,
     split: Split = "train",
     json: Json = False,
-    data_format: DataFormat = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    label_separator: LabelSeparator = None,
-    delimiter: Delimiter = None,
-    id_column: IdColumn = None,
+    *,
+    options: ReadingOptions,
 ) -> None:
     """Write a corrected copy of DATA: accepted missing labels are added, accepted wrong ones removed."""
     from rankae.audit.decisions import apply_decisions
@@ -193,17 +169,11 @@ def apply(
     place = find_source(data)
     if out.resolve() == place.resolve() or out.resolve().parent == place.resolve():
         raise RankaeError(f"{out} is the input or stands in it; choose another place for the corrected data")
-    options = given(
-        text_column=text_column,
-        label_column=label_column,
-        label_separator=label_separator,
-        delimiter=delimiter,
-        id_column=id_column,
-    )
     decided = read_decisions(decisions, accept)
     if not decided:
         raise RankaeError(f"{decisions}: no flag has been decided; write accept or reject, or give --accept 0.95")
-    applied = apply_decisions(load_dataset(data, split, format=data_format, **options), decided)
+    applied = apply_decisions(load_dataset(data, split, **options), decided)
+    options.pop("format", None)  # that of the split which the flags are of
     others = {s: load_dataset(data, s, **options) for s in splits_of(data) if s != split} if place.is_dir() else {}
     _write_cleaned(out, {split: applied.data, **others})
     counts = {n: getattr(applied, n) for n in ("added", "removed", "rejected", "known")}

@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from rankae.cli.experiment_options import (
-    Again,
-    CellMinutes,
-    Cells,
-    Isolate,
-    Jobs,
     Json,
     Out,
-    ReportOnly,
-    Retry,
+    RunningOptions,
     Seeds,
     Settings,
     TuneTrials,
     Untuned,
     names,
     print_summary,
-    running,
+    running_as,
+    running_options,
 )
-from rankae.cli.on_cluster import cell_runner
-from rankae.cli.options import (
-    Cluster,
-    Delimiter,
-    FormatName,
-    LabelColumn,
-    LabelSeparator,
-    Places,
-    TextColumn,
-    given,
-    places,
-)
+from rankae.cli.options import Places, places
+from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.errors import RankaeError
 
 
+@running_options
+@reading_options("id_column")
 def compare(
     data: Annotated[
         list[str] | None,
@@ -58,20 +44,9 @@ def compare(
     untuned: Untuned = "",
     k: Places = "1,3,5",
     settings: Settings = None,
-    jobs: Jobs = 1,
-    cluster: Cluster = None,
-    isolate: Isolate = True,
-    retry: Retry = False,
-    again: Again = None,
-    cell_minutes: CellMinutes = None,
-    cells: Cells = None,
-    report_only: ReportOnly = False,
+    running: RunningOptions,
     json: Json = False,
-    format: FormatName = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    label_separator: LabelSeparator = None,
-    delimiter: Delimiter = None,
+    options: ReadingOptions,
 ) -> None:
     """Compare methods: scores with deviations, ranks, which differences are real, training and prediction cost.
 
@@ -91,15 +66,6 @@ def compare(
         tune_trials = usual.trials
     by_default = registry.names() if usual is None else usual.methods
     chosen = contenders(names(methods) if methods else by_default, settings or (), names(untuned))
-    reading = given(
-        format=format,
-        text_column=text_column,
-        label_column=label_column,
-        label_separator=label_separator,
-        delimiter=delimiter,
-    )
-    with cell_runner(cluster) as (remote, workers):
-        how = running(out, isolate, jobs, retry, again, cell_minutes, cells, report_only, reading)
-        how = how if remote is None else replace(how, remote=remote, jobs=max(jobs, workers))
+    with running_as(out, running, options) as how:
         summary = experiment.compare(data, chosen, how, seeds, tune_trials, places(k))
         print_summary(summary, out, json)

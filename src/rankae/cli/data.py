@@ -8,17 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rankae.cli.options import (
-    Data,
-    Delimiter,
-    FormatName,
-    IdColumn,
-    Json,
-    LabelColumn,
-    LabelSeparator,
-    TextColumn,
-    given,
-)
+from rankae.cli.options import Data, Json
+from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.report.terminal import print_table
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Look at data, fetch it, make it, convert it.")
@@ -63,27 +54,17 @@ def list_known(json: Json = False) -> None:
 
 
 @app.command()
+@reading_options()
 def info(
     data: Data,
     json: Json = False,
-    format: FormatName = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    label_separator: LabelSeparator = None,
-    delimiter: Delimiter = None,
-    id_column: IdColumn = None,
+    *,
+    options: ReadingOptions,
 ) -> None:
     """Table 1 of the paper for any data, and where counts differ from the published ones."""
     from rankae.data.info import describe
 
-    options = given(
-        text_column=text_column,
-        label_column=label_column,
-        label_separator=label_separator,
-        delimiter=delimiter,
-        id_column=id_column,
-    )
-    facts = describe(data, format=format, **options)
+    facts = describe(data, **options)
     if json:
         typer.echo(json_module.dumps(facts))
         return
@@ -216,6 +197,7 @@ def _make(
 
 
 @app.command()
+@reading_options()
 def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="A folder, a file, or the name of a known data set.")],
     out: Annotated[
@@ -223,12 +205,8 @@ def convert(
         typer.Argument(metavar="OUT", help="A file: .txt (XMC), .jsonl, .npz or .store (mapped); .gz, .xz, .zst too."),
     ],
     split: Annotated[str, typer.Option(help="Which split of a folder.")] = "train",
-    format: FormatName = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    label_separator: LabelSeparator = None,
-    delimiter: Delimiter = None,
-    id_column: IdColumn = None,
+    *,
+    options: ReadingOptions,
     words: Annotated[bool, typer.Option(help="Turn texts into weighted words first.")] = False,
     json: Json = False,
 ) -> None:
@@ -241,17 +219,10 @@ def convert(
     from rankae.data.writing import write_dataset
 
     format_of_name(str(out))  # a wrong ending is told before the predicted, not after
-    options = given(
-        text_column=text_column,
-        label_column=label_column,
-        label_separator=label_separator,
-        delimiter=delimiter,
-        id_column=id_column,
-    )
-    if (streamed := _streamed_to_store(source, split, out, format)) is not None:
+    if (streamed := _streamed_to_store(source, split, out, options.get("format"))) is not None:
         typer.echo(json_module.dumps(streamed) if json else f"{out}: {streamed['rows']:,} rows")
         return
-    data = load_dataset(source, split, format=format, **options)
+    data = load_dataset(source, split, **options)
     if words and data.texts is not None:
         text = TextFeatures()
         data = replace(data, features=text.fit_transform(data.texts), texts=None, feature_names=text.words)

@@ -8,22 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankae.cli.options import (
-    Data,
-    Delimiter,
-    FormatName,
-    IdColumn,
-    Json,
-    LabelColumn,
-    LabelSeparator,
-    Model,
-    Places,
-    TextColumn,
-    Threads,
-    given,
-    places,
-    use_threads,
-)
+from rankae.cli.options import Data, Json, Model, Places, Threads, places, use_threads
+from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.errors import RankaeError
 from rankae.report.terminal import print_measures
 
@@ -31,6 +17,7 @@ if TYPE_CHECKING:
     from rankae.base.ranker import LabelRanker
 
 
+@reading_options()
 def evaluate(
     model: Model,
     data: Data,
@@ -48,12 +35,8 @@ def evaluate(
     ] = None,
     json: Json = False,
     threads: Threads = None,
-    format: FormatName = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    label_separator: LabelSeparator = None,
-    delimiter: Delimiter = None,
-    id_column: IdColumn = None,
+    *,
+    options: ReadingOptions,
 ) -> None:
     """Measure a model: P@k, nDCG@k, PSP@k, recall@k, calibration (ECE@k, Brier@k) and F1, in percent."""
     at = places(k)
@@ -67,14 +50,7 @@ def evaluate(
     from rankae.methods import load
 
     ranker = load(model)
-    options = given(
-        text_column=text_column,
-        label_column=label_column,
-        label_separator=label_separator,
-        delimiter=delimiter,
-        id_column=id_column,
-    )
-    rows = load_dataset(data, split, format=format, reading=ranker.reading_, **options)
+    rows = load_dataset(data, split, reading=ranker.reading_, **options)
     trained_on = fingerprint(rows) == ranker.facts_.get("fingerprint")
     if trained_on:
         typer.echo(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from rankae.cli.grouped import grouped
+from rankae.cli.options import Cluster
+from rankae.cli.reading_options import ReadingOptions
 from rankae.errors import RankaeError
 
 if TYPE_CHECKING:
@@ -25,37 +30,66 @@ Untuned = Annotated[str, typer.Option(help="Methods that run with their defaults
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="A parameter of one method, as METHOD.NAME=VALUE; may be repeated.")
 ]
-Jobs = Annotated[int, typer.Option(min=1, help="Cells to run at the same time.")]
-Isolate = Annotated[bool, typer.Option(help="Run each cell in a process of its own, so that a crash ends only it.")]
-Retry = Annotated[bool, typer.Option(help="Run cells again that failed or could not run.")]
-Again = Annotated[str | None, typer.Option(help="Methods whose finished cells to run anew.")]
-CellMinutes = Annotated[float | None, typer.Option(min=0, help="The most that one cell may take.")]
-ReportOnly = Annotated[
-    bool, typer.Option("--report-only", help="Run nothing: report what is finished, with all seeds there are.")
-]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 
 
-def running(
-    out: Path,
-    isolate: bool,
-    jobs: int,
-    retry: bool,
-    again: str | None,
-    minutes: float | None,
-    cells: Path | None,
-    report_only: bool,
-    reading: dict[str, Any],
-) -> Running:
-    """How to run cells, as the options say."""
+RunningOptions: TypeAlias = dict[str, Any]
+running_options = grouped(
+    "running",
+    {
+        "jobs": (Annotated[int, typer.Option(min=1, help="Cells to run at the same time.")], 1),
+        "cluster": (Cluster, None),
+        "isolate": (
+            Annotated[bool, typer.Option(help="Run each cell in a process of its own, so that a crash ends only it.")],
+            True,
+        ),
+        "retry": (Annotated[bool, typer.Option(help="Run cells again that failed or could not run.")], False),
+        "again": (Annotated[str | None, typer.Option(help="Methods whose finished cells to run anew.")], None),
+        "cell_minutes": (Annotated[float | None, typer.Option(min=0, help="The most that one cell may take.")], None),
+        "cells": (
+            Annotated[
+                Path | None,
+                typer.Option(help="Folder of finished cells, which several reports may share; else OUT/cells."),
+            ],
+            None,
+        ),
+        "report_only": (
+            Annotated[
+                bool,
+                typer.Option("--report-only", help="Run nothing: report what is finished, with all seeds there are."),
+            ],
+            False,
+        ),
+    },
+)
+
+
+@contextmanager
+def running_as(out: Path, options: RunningOptions, reading: ReadingOptions) -> Iterator[Running]:
+    """How to run cells, as `running_options` say; a cluster's workers are there within."""
+    from rankae.cli.on_cluster import cell_runner
     from rankae.experiments.plan import Running
 
+    minutes, jobs, isolate = options["cell_minutes"], options["jobs"], options["isolate"]
     if minutes is not None and not isolate:
         raise RankaeError("--cell-minutes needs a process of its own for each cell: leave out --no-isolate")
     if jobs > 1 and not isolate:
         raise RankaeError("--jobs needs a process of its own for each cell: leave out --no-isolate")
-    anew = frozenset(names(again)) if again else frozenset()
-    return Running(out, isolate, jobs, retry, minutes, tell, cells, report_only, anew, reading)
+    again = frozenset(names(options["again"] or ""))
+    with cell_runner(options["cluster"]) as (remote, workers):
+        yield Running(
+            out,
+            isolate,
+            jobs if remote is None else max(jobs, workers),
+            options["retry"],
+            minutes,
+            tell,
+            options["cells"],
+            options["report_only"],
+            again,
+            reading,
+            remote,
+        )
 
 
 def tell(cell: Any, result: dict[str, Any]) -> None:

@@ -7,11 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from rankae.cli.options import Delimiter, FormatName, Json, LabelColumn, Model, TextColumn, given
+from rankae.cli.options import Json, Model
+from rankae.cli.reading_options import ReadingOptions, reading_options
 
 _FILES_OF_TEXT = {".txt", ".text", ".md", ".html", ".json", ".jsonl", ".csv", ".tsv"}
 
 
+@reading_options("label_separator", "id_column")
 def explain(
     model: Model,
     document: Annotated[
@@ -30,10 +32,8 @@ def explain(
         typer.Option("--faithful", help="Check: does deleting the named words lower scores faster than random ones?"),
     ] = False,
     json: Json = False,
-    format: FormatName = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    delimiter: Delimiter = None,
+    *,
+    options: ReadingOptions,
 ) -> None:
     """Show which words speak for and against each label of a document."""
     import json as json_module
@@ -45,8 +45,7 @@ def explain(
     from rankae.methods import registry
 
     ranker = registry.load(model)
-    options = given(text_column=text_column, label_column=label_column, delimiter=delimiter)
-    read, names = _document(ranker, document, row, split, {"format": format, **options})
+    read, names = _document(ranker, document, row, split, options)
     explanation = explain_document(ranker, read, k, view, names)
     places = range(len(explanation.labels)) if faithful else []
     curves = [deletion_curve(ranker, explanation, label) for label in places]
@@ -65,7 +64,7 @@ def explain(
 
 
 def _document(
-    ranker: Any, given: str, row: int | None, split: str, options: dict[str, Any]
+    ranker: Any, given: str, row: int | None, split: str, options: ReadingOptions
 ) -> tuple[Any, list[str] | None]:
     """The text that was given, the content of a file, or a row of a data set."""
     import os
@@ -76,7 +75,7 @@ def _document(
     reads_text = ranker.reads == "text" or ranker.text_ is not None
     if not reads_text or (row is not None and not os.path.isfile(given)):
         return _row_of_data(ranker, given, row or 0, split, options)
-    if os.path.isfile(given) and (row is not None or _is_table(given, options["format"])):
+    if os.path.isfile(given) and (row is not None or _is_table(given, options.get("format"))):
         return _text_of_row(ranker, given, row, options), None
     if given == "-":
         return sys.stdin.read(), None
@@ -91,7 +90,7 @@ def _document(
 
 
 def _row_of_data(
-    ranker: Any, source: str, row: int, split: str, options: dict[str, Any]
+    ranker: Any, source: str, row: int, split: str, options: ReadingOptions
 ) -> tuple[Any, list[str] | None]:
     from rankae.data import load_dataset, splits_of
     from rankae.errors import DataError
@@ -106,7 +105,7 @@ def _row_of_data(
     return (one[0] if isinstance(one, list) else one), data.feature_names
 
 
-def _text_of_row(ranker: Any, path: str, row: int | None, options: dict[str, Any]) -> str:
+def _text_of_row(ranker: Any, path: str, row: int | None, options: ReadingOptions) -> str:
     """The text of a row of a file, whose labels are not looked at; without a row's number, of its only one."""
     from rankae.data import iter_batches
     from rankae.errors import DataError, RankaeError

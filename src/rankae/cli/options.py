@@ -21,13 +21,6 @@ _MOST_PLACES = 1000
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but mistakes and warnings; no progress.")]
 
-FormatName = Annotated[str | None, typer.Option("--format", help="The input's format, if its name does not tell.")]
-TextColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the text is; title,body joins two.")]
-LabelColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the labels are.")]
-LabelSeparator = Annotated[str | None, typer.Option(help='CSV: what stands between labels; "list" for ["a", "b"].')]
-Delimiter = Annotated[str | None, typer.Option(help="CSV: what stands between cells, if the header does not tell.")]
-IdColumn = Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: what a row is called.")]
-
 
 def given(**options: str | None) -> dict[str, Any]:
     """Only the options that were given: a format's reader has its own defaults for the others."""

@@ -12,19 +12,8 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from rankae.cli.options import (
-    Cluster,
-    Delimiter,
-    FormatName,
-    IdColumn,
-    Model,
-    Quiet,
-    TextColumn,
-    Threads,
-    be_quiet,
-    given,
-    use_threads,
-)
+from rankae.cli.options import Cluster, Model, Quiet, Threads, be_quiet, use_threads
+from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.errors import RankaeError
 
 if TYPE_CHECKING:
@@ -38,6 +27,7 @@ _MOST_BY_CUT = 50  # labels of a row that a cut is applied to
 _ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".json": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx"}
 
 
+@reading_options("label_column", "label_separator")
 def predict(
     model: Model,
     source: Annotated[str, typer.Argument(metavar="INPUT", help="A file, or - for standard input.")],
@@ -69,10 +59,8 @@ def predict(
     cluster: Cluster = None,
     threads: Threads = None,
     quiet: Quiet = False,
-    format: FormatName = None,
-    text_column: TextColumn = None,
-    delimiter: Delimiter = None,
-    id_column: IdColumn = None,
+    *,
+    options: ReadingOptions,
 ) -> None:
     """Predict labels for new rows, best first, a line for each row.
 
@@ -89,8 +77,9 @@ def predict(
     from rankae.progress import bar
     from rankae.report.answers import CsvLines, JsonLines, Table, Workbook, check_kept
 
-    options = given(text_column=text_column, delimiter=delimiter, id_column=id_column, keep=keep)
-    check_kept(options["keep"].split(",") if keep else [])
+    check_kept(keep.split(",") if keep else [])
+    if keep is not None:
+        options["keep"] = keep
     ranker = load(model)
     cut = Cut(threshold, ranker.cuts_ is not None and not all and threshold is None, min_labels, true)
     if ranker.calibration_ is None and (true or threshold is not None):
@@ -102,7 +91,7 @@ def predict(
     if min_labels > most:
         raise RankaeError(f"--min-labels {min_labels} is more than the {most} labels that a row may have; raise -k")
     table = Table(ranker.classes_, min(most, len(ranker.classes_)))
-    batches = iter_batches(source, format=format, batch=batch, reading=ranker.reading_, labels=False, **options)
+    batches = iter_batches(source, batch=batch, reading=ranker.reading_, labels=False, **options)
     work = _work_folder(model, out)
     with cluster_workers(cluster, work) as workers, _output(out) as stream, bar("predicting") as progress:
         best: Iterable[tuple[Dataset, np.ndarray, np.ndarray]]

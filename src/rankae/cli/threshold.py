@@ -8,19 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankae.cli.options import (
-    Data,
-    Delimiter,
-    FormatName,
-    Json,
-    LabelColumn,
-    LabelSeparator,
-    Model,
-    TextColumn,
-    Threads,
-    given,
-    use_threads,
-)
+from rankae.cli.options import Data, Json, Model, Threads, use_threads
+from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.errors import RankaeError
 
 if TYPE_CHECKING:
@@ -28,6 +17,7 @@ if TYPE_CHECKING:
     from rankae.base.ranker import LabelRanker
 
 
+@reading_options("id_column")
 def threshold(
     model: Model,
     data: Data,
@@ -44,11 +34,8 @@ def threshold(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print; leave the model as it is.")] = False,
     json: Json = False,
     threads: Threads = None,
-    format: FormatName = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    label_separator: LabelSeparator = None,
-    delimiter: Delimiter = None,
+    *,
+    options: ReadingOptions,
 ) -> None:
     """Choose a cut for an aim, print precision, recall and coverage at every cut, and keep it in the model.
 
@@ -60,10 +47,7 @@ def threshold(
 
     wanted = Aim.parse(aim)
     ranker = load(model)
-    options = given(
-        text_column=text_column, label_column=label_column, label_separator=label_separator, delimiter=delimiter
-    )
-    held_out, source = _held_out_rows(ranker, data, split, format, options)
+    held_out, source = _held_out_rows(ranker, data, split, options)
     probabilities = ranker.probabilities(held_out.columns, held_out.scores)
     cuts = choose_cuts(held_out, probabilities, wanted, per_label)
     cuts.told["source"] = source
@@ -80,9 +64,7 @@ def threshold(
     _print(cuts.overall, cuts.told, points, str(wanted), None if dry_run else model)
 
 
-def _held_out_rows(
-    ranker: LabelRanker, source: str, split: str | None, format: str | None, options: dict[str, Any]
-) -> tuple[HeldOut, str]:
+def _held_out_rows(ranker: LabelRanker, source: str, split: str | None, options: ReadingOptions) -> tuple[HeldOut, str]:
     """Predictions for rows that the model has not learnt from, and what rows those are.
 
     A model without calibration is calibrated on the first half of the rows; the second half chooses the cut.
@@ -95,7 +77,7 @@ def _held_out_rows(
     splits = splits_of(source)
     if split is None:
         split = "dev" if "dev" in splits else "train"
-    rows = load_dataset(source, split, format=format, reading=ranker.reading_, **options)
+    rows = load_dataset(source, split, reading=ranker.reading_, **options)
     if not rows.labels.nnz:
         raise RankaeError(f"{rows.name}: the rows carry no labels, so no cut can be chosen on them")
     if fingerprint(rows) == getattr(ranker, "facts_", {}).get("fingerprint"):

@@ -12,22 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankae.base.choices import told
-from rankae.cli.options import (
-    Cluster,
-    Data,
-    Delimiter,
-    FormatName,
-    IdColumn,
-    Json,
-    LabelColumn,
-    LabelSeparator,
-    Quiet,
-    TextColumn,
-    Threads,
-    be_quiet,
-    given,
-    use_threads,
-)
+from rankae.cli.options import Cluster, Data, Json, Quiet, Threads, be_quiet, given, use_threads
+from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.cli.settings import parse_settings
 from rankae.data.reading import ReadingSettings
 from rankae.errors import RankaeError
@@ -49,6 +35,7 @@ def _method_names() -> list[str]:
 Method = Annotated[str, typer.Option(help="Rank-AE, a variant of it or a rival.", autocompletion=_method_names)]
 
 
+@reading_options()
 def train(
     context: typer.Context,
     data: Data,
@@ -96,12 +83,8 @@ def train(
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
-    format: FormatName = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    label_separator: LabelSeparator = None,
-    delimiter: Delimiter = None,
-    id_column: IdColumn = None,
+    *,
+    options: ReadingOptions,
 ) -> None:
     """Train a model and write it to a folder; no option but --model is needed, and with --plan not even that.
 
@@ -135,14 +118,7 @@ def train(
             _check_checkpoint(method, ranker, checkpoint, resume)
     if trusted is not None:
         _check_use_of_trusted(method)
-    options = given(
-        text_column=text_column,
-        label_column=label_column,
-        label_separator=label_separator,
-        delimiter=delimiter,
-        id_column=id_column,
-    )
-    rows = load_dataset(data, "train", format=format, **options)
+    rows = load_dataset(data, "train", **options)
     facts: dict[str, Any] = {"seed": seed}
     if also:
         from rankae.cli.desk_data import load_rows
@@ -164,6 +140,7 @@ def train(
     facts |= keep_within(ranker, rows, most_bytes)
     checked: dict[str, Dataset] = {}
     if trusted is not None:
+        options.pop("format", None)  # that of DATA
         alike = rows.reading.for_other_files() if rows.reading is not None else None
         checked["trusted"] = _in_columns_of(rows, load_dataset(trusted, reading=alike, **options))
         facts["trusted_rows"] = len(checked["trusted"])

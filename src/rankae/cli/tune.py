@@ -9,22 +9,11 @@ import typer
 
 from rankae.cli.experiment_options import Json
 from rankae.cli.on_cluster import cell_runner
-from rankae.cli.options import (
-    Cluster,
-    Data,
-    Delimiter,
-    FormatName,
-    LabelColumn,
-    LabelSeparator,
-    Places,
-    Quiet,
-    TextColumn,
-    be_quiet,
-    given,
-    places,
-)
+from rankae.cli.options import Cluster, Data, Places, Quiet, be_quiet, places
+from rankae.cli.reading_options import ReadingOptions, reading_options
 
 
+@reading_options("id_column")
 def tune(
     data: Data,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the study, the preset, the page and the model.")],
@@ -36,11 +25,8 @@ def tune(
     cluster: Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
-    format: FormatName = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    label_separator: LabelSeparator = None,
-    delimiter: Delimiter = None,
+    *,
+    options: ReadingOptions,
 ) -> None:
     """Search for parameters on 20 % of the training rows, then train on all of them.
 
@@ -59,13 +45,6 @@ def tune(
         shown = "none yet" if best is None else f"{best:.2f}"
         typer.echo(f"trial {number} of {trials}: best mean of P@k so far {shown}", err=True)
 
-    reading = given(
-        format=format,
-        text_column=text_column,
-        label_column=label_column,
-        label_separator=label_separator,
-        delimiter=delimiter,
-    )
     with cell_runner(cluster) as (remote, workers):
         found, gain = tune_and_refit(
             data,
@@ -76,7 +55,7 @@ def tune(
             seed=seed,
             k=places(k),
             tell=None if json or quiet else tell,
-            reading=reading,
+            reading=options,
             remote=remote,
             jobs=workers,
         )

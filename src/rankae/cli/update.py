@@ -10,19 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from rankae.cli.options import (
-    Delimiter,
-    FormatName,
-    IdColumn,
-    Json,
-    LabelColumn,
-    LabelSeparator,
-    Model,
-    TextColumn,
-    Threads,
-    given,
-    use_threads,
-)
+from rankae.cli.options import Json, Model, Threads, use_threads
+from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.errors import RankaeError
 
 if TYPE_CHECKING:
@@ -36,6 +25,7 @@ _WORSE = 0.5  # points of P@1 or nDCG@5 that the new model may lose
 _SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5")
 
 
+@reading_options()
 def update(
     model: Model,
     new: Annotated[str, typer.Argument(metavar="NEW", help="New rows: a data set, a file, or a desk's folder.")],
@@ -44,12 +34,8 @@ def update(
     seed: Annotated[int, typer.Option(min=0, help="Draws the rows on which both are compared.")] = 0,
     threads: Threads = None,
     json: Json = False,
-    format: FormatName = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    label_separator: LabelSeparator = None,
-    delimiter: Delimiter = None,
-    id_column: IdColumn = None,
+    *,
+    options: ReadingOptions,
 ) -> None:
     """Learn new rows and new labels; the rows that the model has learnt from before are not needed.
 
@@ -66,11 +52,7 @@ def update(
         raise RankaeError(f"{model}: {ranker.method} cannot learn more rows; train it on all of them instead")
     ranker.set_params(threads=threads)
     facts = read_manifest(model)["facts"]
-    columns = given(
-        text_column=text_column, label_column=label_column, label_separator=label_separator, delimiter=delimiter,
-        id_column=id_column,
-    )  # fmt: skip
-    rows = load_rows(new, format, reading=ranker.reading_, **columns)
+    rows = load_rows(new, reading=ranker.reading_, **options)
     if not rows.labels.nnz:
         raise RankaeError(f"{new}: no row carries a label, so there is nothing to learn")
     began = perf_counter()

@@ -7,7 +7,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from rankae.cli.options import Json, Model, Threads, use_threads
@@ -75,6 +74,8 @@ def update(
 
 def _learn(ranker: LabelRanker, rows: Dataset, seed: int) -> dict[str, Any]:
     """Teach the model all rows, the held-out ones last; gives the figures of before and after on those."""
+    import numpy as np
+
     from rankae.cli.measuring import measure
 
     size = min(int(_CHECKED * len(rows)), _MOST_CHECKED)

@@ -129,5 +129,6 @@ def test_a_model_judges_rows_that_it_has_not_seen(rankae, data, model, tmp_path)
 
 def test_help_is_that_of_the_audit(rankae):
     shown = rankae("audit", "--help").out
+    assert "Usage: rankae audit [OPTIONS] " in shown
     assert "--folds" in shown
     assert "audit apply" in shown

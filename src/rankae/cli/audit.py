@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from rankae.cli.options import Data, Json, Threads, use_threads
 from rankae.cli.reading_options import ReadingOptions, reading_options
@@ -29,11 +29,18 @@ class _AuditByDefault(TyperGroup):
         return super().parse_args(ctx, args if args[:1] == [_APPLY] else [_AUDIT, *args])
 
 
+class _NamedLikeItsGroup(TyperCommand):
+    """Usage and messages say `rankae audit`, as users type it."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        return super().make_context(parent.info_name, args, parent=parent.parent, **extra)
+
+
 app = typer.Typer(cls=_AuditByDefault, rich_markup_mode=None, add_completion=False)
 Split = Annotated[str, typer.Option(help="Which split of a folder.")]
 
 
-@app.command(_AUDIT, hidden=True)
+@app.command(_AUDIT, cls=_NamedLikeItsGroup, hidden=True)
 @reading_options(data_format=True)
 def audit(
     data: Data,

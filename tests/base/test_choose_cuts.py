@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -32,6 +34,25 @@ def test_precision_is_reached_on_new_rows():
     cuts = choose_cuts(*drawn(2000, 0), Aim.parse("precision=0.9"))
     assert measured(cuts)["precision"] == pytest.approx(90, abs=1.5)
     assert cuts.told["precision"] >= 90
+
+
+def test_near_duplicates_of_training_rows_do_not_count_for_a_promise():
+    """Half of the held-out rows are copies whose listed labels are all right; new rows are no copies."""
+    held_out, p = drawn(4000, 0)
+    copies = np.arange(4000) < 2000
+    row, rank = np.nonzero(copies[:, None] | held_out.hits)
+    truth = sp.csr_matrix((np.ones(len(row), np.float32), (row, held_out.columns[row, rank])), shape=(4000, 30))
+    easy = replace(held_out, labels=truth)
+    told = replace(easy, nearest=np.where(copies, 0.95, 0.3))
+    for aim in ("precision=0.9", "recall=0.8"):
+        wanted = Aim.parse(aim)
+        without = choose_cuts(held_out.taken(~copies), p[~copies], wanted)
+        assert choose_cuts(told, p, wanted).overall == without.overall != choose_cuts(easy, p, wanted).overall
+    cuts = choose_cuts(told, p, Aim.parse("precision=0.9"))
+    assert cuts.told["rows"] == 2000
+    assert curve(told, p, cuts) == curve(held_out.taken(~copies), p[~copies], cuts)
+    f1 = Aim.parse("f1")
+    assert choose_cuts(told, p, f1, per_label=False).overall == choose_cuts(easy, p, f1, per_label=False).overall
 
 
 def test_count_gives_as_many_labels_as_there_are():

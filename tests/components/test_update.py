@@ -62,6 +62,9 @@ def test_probabilities_are_calibrated_again(trained, tmp_path):
     rows_before = len(model.held_out_)
     model.partial_fit(texts, labels)
     assert len(model.held_out_) == rows_before + 200
+    near = trained.held_out_.nearest  # of training rows; new ones, added first, are as they come
+    assert near.min() > 0
+    np.testing.assert_array_equal(model.held_out_.nearest, [*[0] * 200, *near])
     _, _, probabilities = model.predict_top(texts, 3, proba=True)
     assert 0 <= probabilities.min() <= probabilities.max() <= 1
 

@@ -1,6 +1,9 @@
 """Cuts from held-out rows: the best F1, a wanted precision, recall with a guarantee, or as many labels as there are.
 
 All cuts are read off one prediction: entries are sorted by probability once, and every figure is a running sum.
+
+A wanted precision or recall is a promise about rows to come, and those may resemble no training row. Near-duplicates of
+training rows are ranked too well to promise by, so they do not count for these aims.
 """
 
 from __future__ import annotations
@@ -35,10 +38,14 @@ class Aim:
             aim = cls(name, float(value) if value else 0.0)
         except ValueError:
             aim = cls("", 0.0)
-        wants = aim.name in ("precision", "recall")
-        if aim.name not in AIMS or bool(value) != wants or (wants and not 0 < aim.value < 1):
+        if aim.name not in AIMS or bool(value) != aim.promises or (aim.promises and not 0 < aim.value < 1):
             raise DataError(f"the aim is {text!r}; give f1, count, precision=0.9 or recall=0.8 (a share below 1)")
         return aim
+
+    @property
+    def promises(self) -> bool:
+        """Whether a figure is to be reached, not the best one found."""
+        return self.name in ("precision", "recall")
 
     def __str__(self) -> str:
         return f"{self.name}={self.value:g}" if self.value else self.name
@@ -59,7 +66,11 @@ class Ranked:
     held_out: HeldOut
 
     @classmethod
-    def of(cls, held_out: HeldOut, probabilities: np.ndarray) -> Ranked:
+    def of(cls, held_out: HeldOut, probabilities: np.ndarray, aim: Aim | None = None) -> Ranked:
+        """The rows that an aim is reached on."""
+        if aim is not None and aim.promises:
+            novel = held_out.novel()
+            held_out, probabilities = held_out.taken(novel), probabilities[novel]
         row, rank = np.nonzero(held_out.columns >= 0)
         p = probabilities[row, rank]
         order = np.argsort(-p, kind="stable")
@@ -99,12 +110,12 @@ def choose_cuts(held_out: HeldOut, probabilities: np.ndarray, aim: Aim, per_labe
     per_label : whether labels with enough positives get cuts of their own (aim f1); by default if each half of the rows
         says so of the cuts of the other.
     """
-    ranked = Ranked.of(held_out, probabilities)
+    ranked = Ranked.of(held_out, probabilities, aim)
     if not ranked.true_labels:
         raise DataError("the held-out rows carry no labels to choose a cut by")
     if per_label and aim.name != "f1":
         raise DataError("cuts for each label serve the aim f1; leave out --per-label")
-    told: dict[str, Any] = {"rows": len(held_out)}
+    told: dict[str, Any] = {"rows": len(ranked.held_out)}
     own = None
     if aim.name == "recall":
         overall, told["guarantee"] = _recall_cut(ranked, aim.value)
@@ -124,8 +135,8 @@ def choose_cuts(held_out: HeldOut, probabilities: np.ndarray, aim: Aim, per_labe
 
 
 def curve(held_out: HeldOut, probabilities: np.ndarray, cuts: Cuts) -> list[dict[str, float]]:
-    """Figures at cuts between 0 and 1, and at the chosen one."""
-    ranked = Ranked.of(held_out, probabilities)
+    """Figures at cuts between 0 and 1, and at the chosen one, on the rows that it was chosen on."""
+    ranked = Ranked.of(held_out, probabilities, Aim.parse(cuts.aim))
     return [{"cut": cut} | ranked.figures(cut) for cut in sorted({*_CURVE, cuts.overall})]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.data.near_duplicates import novel_places
 from rankae.errors import ModelFileError
 
 MOST_PLACES = 100  # labels of a row that calibration reads
@@ -21,11 +22,13 @@ class HeldOut:
     columns : int32, rows x k, -1 where nothing was predicted.
     scores : float32, rows x k, -inf where nothing was predicted.
     labels : CSR, rows x labels.
+    nearest : of each row, the cosine of the nearest training row; None if nobody looked.
     """
 
     columns: np.ndarray
     scores: np.ndarray
     labels: sp.csr_matrix
+    nearest: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -36,29 +39,37 @@ class HeldOut:
         return hits(self.columns, self.labels)
 
     def taken(self, rows: np.ndarray) -> HeldOut:
-        return HeldOut(self.columns[rows], self.scores[rows], self.labels[rows])
+        nearest = None if self.nearest is None else self.nearest[rows]
+        return HeldOut(self.columns[rows], self.scores[rows], self.labels[rows], nearest)
+
+    def novel(self) -> np.ndarray:
+        """Places of the rows without a near-duplicate among the training rows; all rows, if too few are without."""
+        return np.arange(len(self)) if self.nearest is None else novel_places(self.nearest)
 
     def joined(self, others: HeldOut, most: int) -> HeldOut:
         """These rows and others, the others first; at most so many. Labels are those of whichever knows more."""
         rows, places = len(self) + len(others), max(self.columns.shape[1], others.columns.shape[1])
         columns = np.full((rows, places), -1, dtype=np.int32)
         scores = np.full((rows, places), -np.inf, dtype=np.float32)
+        nearest = np.zeros(rows, dtype=np.float32)
         begin, labels, known = 0, [], max(self.labels.shape[1], others.labels.shape[1])
         for part in (others, self):
             own = slice(begin, begin + len(part))
             columns[own, : part.columns.shape[1]], scores[own, : part.scores.shape[1]] = part.columns, part.scores
+            nearest[own] = 0 if part.nearest is None else part.nearest
             matrix = sp.csr_matrix(part.labels)
             labels.append(sp.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=(len(part), known)))
             begin += len(part)
-        return HeldOut(columns[:most], scores[:most], sp.vstack(labels, format="csr")[:most])
+        return HeldOut(columns[:most], scores[:most], sp.vstack(labels, format="csr")[:most], nearest[:most])
 
     def state(self) -> dict[str, np.ndarray]:
-        return {
+        found = {
             "columns": np.ascontiguousarray(self.columns[:, :_KEPT_PLACES], dtype=np.int32),
             "scores": np.ascontiguousarray(self.scores[:, :_KEPT_PLACES], dtype=np.float32),
             "starts": self.labels.indptr.astype(np.int64),
             "labels": self.labels.indices.astype(np.int32),
         }
+        return found if self.nearest is None else found | {"nearest": self.nearest.astype(np.float32)}
 
     @classmethod
     def from_state(cls, arrays: dict[str, Any], labels: int) -> HeldOut:
@@ -67,10 +78,12 @@ class HeldOut:
         sound = sound and starts[0] == 0 and starts[-1] == len(indices) and bool((np.diff(starts) >= 0).all())
         for places in (columns, indices):
             sound = sound and places.max(initial=-1) < labels and places.min(initial=0) >= -1
+        nearest = arrays.get("nearest")  # older models have none
+        sound = sound and (nearest is None or nearest.shape == (len(columns),))
         if not sound or indices.min(initial=0) < 0:
             raise ModelFileError("the model's held-out predictions do not fit its labels; train it again")
         ones = np.ones(len(indices), dtype=np.float32)
-        return cls(columns, scores, sp.csr_matrix((ones, indices, starts), shape=(len(columns), labels)))
+        return cls(columns, scores, sp.csr_matrix((ones, indices, starts), shape=(len(columns), labels)), nearest)
 
 
 def hits(columns: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:

@@ -50,6 +50,8 @@ def threshold(
     held_out, source = _held_out_rows(ranker, data, split, options)
     probabilities = ranker.probabilities(held_out.columns, held_out.scores)
     cuts = choose_cuts(held_out, probabilities, wanted, per_label)
+    if cuts.told["rows"] < len(held_out):
+        source += f"; the {cuts.told['rows']} without a near-duplicate count"
     cuts.told["source"] = source
     points = curve(held_out, probabilities, cuts)
     ranker.cuts_ = cuts

@@ -32,10 +32,11 @@ def novel_rows(rows: sp.csr_matrix, among: sp.csr_matrix | None = None) -> np.nd
     from rankae.numerics.row_search import RowSearch  # torch takes a while to import
 
     others = rows if among is None else among
-    return _novel(RowSearch.over(others).nearest(rows, 1, leave_one_out=among is None)[1][:, 0])
+    return novel_places(RowSearch.over(others).nearest(rows, 1, leave_one_out=among is None)[1][:, 0])
 
 
-def _novel(nearest: np.ndarray) -> np.ndarray:
+def novel_places(nearest: np.ndarray) -> np.ndarray:
+    """`novel_rows` by the cosine of each row's nearest other row, 0 if nobody looked."""
     novel = np.flatnonzero(nearest <= _ALIKE)
     return novel if 5 * len(novel) >= len(nearest) else np.arange(len(nearest))
 
@@ -53,6 +54,6 @@ def held_out_folds(nearest: np.ndarray, seed: int) -> np.ndarray:
         return rng.permutation(np.arange(n) % 5).astype(np.int8)
     fold = np.full(n, -1, dtype=np.int8)
     wanted = min(_ENOUGH_ROWS, int(_SHARE * n))
-    fold[rng.permutation(_novel(nearest))[: wanted // 2]] = 0
+    fold[rng.permutation(novel_places(nearest))[: wanted // 2]] = 0
     fold[rng.permutation(np.flatnonzero(fold < 0))[: wanted - (fold == 0).sum()]] = 0
     return fold

@@ -129,7 +129,8 @@ def _fit_stacker(task: Task, stack: Stack, validation: ValidationRows, with_sing
         extra = unseen.followed_by(extra)
     stack.stacker = train_stacker(rows, validation.teaches, extra, settings)
     training.threshold = rows.threshold(stack.stacker, validation.labels)
-    training.held_out = held_out_predictions(rows, validation.labels, validation.teaches, extra, settings)
+    held_out = held_out_predictions(rows, validation.labels, validation.teaches, extra, settings)
+    training.held_out = replace(held_out, nearest=candidates.nearest)
     training.evidence["all"] = precisions(training.held_out.columns[:, :5], validation.labels)
     for name, scores in candidates.scores.items():
         alone = candidates.shortlist.best(scores, 5)[0]

@@ -41,7 +41,9 @@ def watched(monkeypatch, merit) -> list[tuple[int, JointSettings]]:
         return train_joint(rows, labels, JointSettings(code_size=4, word_size=4, epochs=1))
 
     monkeypatch.setattr(choices, "train_joint", spy)
-    monkeypatch.setattr(choices.Trials, "_precision", lambda self, network: merit(calls[-1][1]))
+    monkeypatch.setattr(
+        choices.Trials, "_precision", lambda self, network: np.full(self.check[1].shape[0], merit(calls[-1][1]))
+    )
     return calls
 
 
@@ -53,7 +55,7 @@ def test_each_setting_takes_its_best_value_and_the_last_training_has_all_rows_an
     _, made = train_as_chosen(*documents(400, 0), SMALL, OPEN)
     rows, last = calls[-1]
     assert rows == 400
-    assert {count for count, _ in calls[:-1]} == {360}
+    assert {count for count, _ in calls[:-1]} == {320}
     assert (last.learning_rate, last.balance, last.epochs) == (3e-3, 0.1, 8)
     assert {name: one["value"] for name, one in made.items()} == {"learning_rate": 3e-3, "balance": 0.1, "epochs": 8}
     assert made["balance"]["evidence"] == {"1.0": 55.0, "0.1": 60.0}
@@ -65,6 +67,27 @@ def test_a_value_that_is_no_better_is_left_where_it_was_and_longer_schedules_end
     assert made["learning_rate"]["value"] == SMALL.learning_rate
     assert set(made["epochs"]["evidence"]) == {"4", "8"}
     assert calls[-1][1].epochs == 4
+
+
+def test_an_advantage_within_its_standard_error_is_chance(monkeypatch):
+    noise = np.random.default_rng(0).normal(0, 10, 80)
+
+    def merit(s: JointSettings) -> np.ndarray:
+        return 50 + (0.5 * noise.std() / 80**0.5 + noise - noise.mean() if s.balance == 0.1 else 0 * noise)
+
+    watched(monkeypatch, merit)
+    _, made = train_as_chosen(*documents(400, 0), SMALL, {"balance": (1.0, 0.1)})
+    assert made["balance"]["evidence"]["0.1"] > made["balance"]["evidence"]["1.0"]
+    assert made["balance"]["value"] == 1.0
+
+
+def test_the_short_trials_together_read_each_row_a_limited_number_of_times(monkeypatch):
+    calls = watched(monkeypatch, lambda s: float(s.seed))
+    values = {"balance": (1.0, 2.0, 3.0, 4.0, 5.0), "margin": (1.0, 2.0, 3.0, 4.0, 5.0)}
+    train_as_chosen(*documents(4000, 0), SMALL, values)
+    read = [rows * s.epochs for rows, s in calls[:-1]]
+    assert len(read) == 9
+    assert sum(read) <= 32 * 3200
 
 
 def test_a_trial_that_diverges_is_not_chosen(monkeypatch):

@@ -40,7 +40,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 OPEN: dict[str, dict[str, tuple[Any, ...]]] = {
     "paper": {
         "learning_rate": (3e-3, 1e-2),
-        "balance": (0.2, 0.05, 1.0),
+        "balance": (0.2, 1.0),
         "encoder_rate": (1.0, 0.03),
         "word_decay": (1.0, 0.3, 0.1),
         "direct": (0.0, 0.01),

@@ -1,12 +1,14 @@
 """What the paper leaves open, chosen on rows that the network has not seen (section 3.1), cheap trials first.
 
-1. One setting after the other on a sample of rows, in short runs: a value is taken if it beats the one before.
+1. One setting after the other on a sample of rows, in short runs: a value is taken if it beats the best before it by
+   more than one standard error of their difference.
 2. The number of epochs, on more rows. The learning rate falls to 0 at the end of a schedule, so a short one is not the
    beginning of a long one: each is run by itself, until a longer one is no better. On a few thousand texts sixteen
    epochs learn the rows by heart; where labels are many and rare, four learn next to nothing.
 3. One training on all rows with what was chosen.
 
-All trials of step 1 together read as many rows as a training or two would, those of step 2 at most two trainings.
+All trials of step 1 together read at most as many rows as two trainings of sixteen epochs, those of step 2 as many as
+two such trainings at most; on data of over 16,000 rows both cost less.
 """
 
 from __future__ import annotations
@@ -34,8 +36,12 @@ Open = Mapping[str, Sequence[Any]]
 
 _SHORT = 8  # epochs of a trial of step 1
 _SAMPLE, _MORE = 4000, 16_000  # rows of the trials of steps 1 and 2
+_MOST_READ = 32  # times each row: what the trials of step 1 read together
 _HELD_OUT, _MOST_HELD_OUT = 0.1, 3000
+_ENOUGH_HELD_OUT = 1000  # of fewer rows than ten times that, up to a fifth is held out
 _FEWEST_HELD_OUT = 20  # fewer rows do not tell one setting from another
+_FEWEST_LEARNT = 1000  # rows of a trial, if there are as many
+_PLACES = (1, 3, 5)
 _NAME = "choices.json"
 
 
@@ -63,7 +69,7 @@ def train_as_chosen(
     settings : where the search starts; a setting that is not in `open_settings` stays.
     open_settings : the values to try of each setting, the most important setting first; "epochs" comes last by itself.
     validation : rows to choose by; of the last training, the epoch that suits them is returned. Without, a tenth of the
-        rows is held out for that, and then all rows are learnt from.
+        rows (of few, a fifth) is held out for that, and then all rows are learnt from.
     checkpoint_dir : holds the figures of finished trials, so that a killed run goes on where it was.
     options : further arguments of `train_joint`.
 
@@ -72,9 +78,10 @@ def train_as_chosen(
     the network, and the choices with the figures behind them.
     """
     learn, check = (rows, labels), validation
-    if check is None and labels.shape[0] * _HELD_OUT >= _FEWEST_HELD_OUT:
-        share = min(_HELD_OUT, _MOST_HELD_OUT / labels.shape[0])
-        kept, held = split_rows(labels.shape[0], share, settings.seed)
+    count = labels.shape[0]
+    if check is None and count * _HELD_OUT >= _FEWEST_HELD_OUT:
+        share = min(max(_HELD_OUT, min(2 * _HELD_OUT, _ENOUGH_HELD_OUT / count)), _MOST_HELD_OUT / count)
+        kept, held = split_rows(count, share, settings.seed)
         learn, check = (taken(rows, kept), labels[kept]), (taken(rows, held), labels[held])
     if check is None:
         choices = {"epochs": choice("epochs", settings.epochs, "too few rows to try others")}
@@ -97,11 +104,11 @@ class Trials:
     labels: sp.csr_matrix
     check: tuple[Rows, sp.csr_matrix]
     options: dict[str, Any]
-    figures: dict[str, float] = field(default_factory=dict)
+    figures: dict[str, np.ndarray] = field(default_factory=dict)
     file: Path | None = None
 
-    def merit(self, settings: JointSettings, most_rows: int) -> float:
-        """Mean of P@1, P@3 and P@5 after a training on so many rows; 0 if its loss was not finite."""
+    def merit(self, settings: JointSettings, most_rows: int) -> np.ndarray:
+        """Mean of P@1, P@3 and P@5 of each held-out row after a training on so many rows; 0 if it diverged."""
         name = json.dumps([most_rows, {k: v for k, v in vars(settings).items() if k not in ("threads", "device")}])
         if name not in self.figures:
             sample = np.arange(self.labels.shape[0])
@@ -111,15 +118,17 @@ class Trials:
                 network = train_joint(taken(self.rows, sample), self.labels[sample], settings, **self.options)
                 self.figures[name] = self._precision(network)
             except RankaeError:  # it diverged
-                self.figures[name] = 0.0
+                self.figures[name] = np.zeros(self.check[1].shape[0])
             self._note()
         return self.figures[name]
 
-    def _precision(self, network: RankNetwork) -> float:
-        from rankae.metrics import evaluate
-
-        figures = evaluate(network.top(self.check[0], 5)[0], self.check[1])
-        return float(np.mean([figures[f"P@{k}"] for k in (1, 3, 5)]))
+    def _precision(self, network: RankNetwork) -> np.ndarray:
+        rows, labels = self.check
+        top = network.top(rows, _PLACES[-1])[0]
+        hits = np.zeros((labels.shape[0], _PLACES[-1]))
+        for i, own in enumerate(np.split(labels.indices, labels.indptr[1:-1])):
+            hits[i, : top.shape[1]] = np.isin(top[i], own)
+        return np.mean([100 * hits[:, :k].mean(1) for k in _PLACES], axis=0)
 
     def remember_in(self, folder: str | Path | None, resume: bool) -> None:
         """Keep the figures in a file of this folder, and use those that are there."""
@@ -128,46 +137,61 @@ class Trials:
         self.file = Path(folder) / _NAME
         if resume and self.file.exists():
             try:
-                self.figures = {str(k): float(v) for k, v in json.loads(self.file.read_text()).items()}
-            except (ValueError, AttributeError):
+                found = {str(k): np.array(v, dtype=float) for k, v in json.loads(self.file.read_text()).items()}
+            except (ValueError, TypeError, AttributeError):
                 raise RankaeError(f"{self.file} is not readable; delete it to choose anew") from None
+            shape = (self.check[1].shape[0],)
+            self.figures = {name: figures for name, figures in found.items() if figures.shape == shape}
 
     def _note(self) -> None:
         if self.file is not None:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             beside = self.file.with_suffix(".partial")
-            beside.write_text(json.dumps(self.figures))
+            beside.write_text(json.dumps({name: rows.tolist() for name, rows in self.figures.items()}))
             os.replace(beside, self.file)
 
 
 def _chosen(trials: Trials, settings: JointSettings, open_settings: Open) -> tuple[JointSettings, Choices]:
     choices: Choices = {}
-    count = min(trials.labels.shape[0], _SAMPLE)
-    reason = f"by {trials.check[1].shape[0]} rows not learnt from"
-    steps = 1 + sum(len(values) for values in open_settings.values())
-    with bar("choosing settings", steps) as progress:
+    rows, reason = trials.labels.shape[0], f"by {trials.check[1].shape[0]} rows not learnt from"
+    others = {name: set(values) - {getattr(settings, name)} for name, values in open_settings.items()}
+    short_trials = 1 + sum(len(values) for name, values in others.items() if name != "epochs")
+    count = min(rows, _SAMPLE, max(_FEWEST_LEARNT, rows * _MOST_READ // (short_trials * _SHORT)))
+    with bar("choosing settings", short_trials + len(open_settings.get("epochs", ()))) as progress:
         for name, values in open_settings.items():
             if name == "epochs":
                 continue
-            tried: dict[Any, float] = {}
-            for value in dict.fromkeys([getattr(settings, name), *values]):
+            best, tried = getattr(settings, name), {}
+            for value in dict.fromkeys([best, *values]):
                 short = replace(settings, epochs=_SHORT, batch=batch_for(count), **{name: value})
-                tried[value] = trials.merit(short, _SAMPLE)
-                progress.advance(precision=tried[value])
-            best = max(tried, key=lambda value: tried[value])  # the first of equals: where the search stood
+                known = len(trials.figures)
+                tried[value] = trials.merit(short, count)
+                progress.advance(len(trials.figures) - known, precision=float(tried[value].mean()))
+                if _better(tried[value], tried[best]):
+                    best = value
             settings = replace(settings, **{name: best})
-            choices[name] = choice(name, best, f"{reason}, {_SHORT} epochs of {count}", tried)
+            choices[name] = choice(name, best, f"{reason}, {_SHORT} epochs of {count}", _means(tried))
         if "epochs" in open_settings:
-            tried = {}
+            lengths: dict[Any, float] = {}
             for length in open_settings["epochs"]:
-                tried[length] = trials.merit(replace(settings, epochs=length), _MORE)
-                progress.advance(epochs=length, precision=tried[length])
-                if tried[length] < max(tried.values()):
+                lengths[length] = float(trials.merit(replace(settings, epochs=length), _MORE).mean())
+                progress.advance(epochs=length, precision=lengths[length])
+                if lengths[length] < max(lengths.values()):
                     break
-            best = max(tried, key=lambda length: tried[length])
+            best = max(lengths, key=lambda length: lengths[length])
             settings = replace(settings, epochs=best)
-            choices["epochs"] = choice("epochs", best, reason, tried)
+            choices["epochs"] = choice("epochs", best, reason, lengths)
     return settings, choices
+
+
+def _better(new: np.ndarray, old: np.ndarray) -> bool:
+    """Whether the advantage over the same rows is more than its standard error: less may well be chance."""
+    gain = new - old
+    return bool(gain.mean() > gain.std() / len(gain) ** 0.5)
+
+
+def _means(tried: dict[Any, np.ndarray]) -> dict[Any, float]:
+    return {value: float(rows.mean()) for value, rows in tried.items()}
 
 
 def taken(rows: Rows, index: np.ndarray) -> Rows:

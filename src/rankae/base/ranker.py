@@ -7,7 +7,6 @@ Everything else (texts, names, thresholds, files) is here, once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -20,7 +19,7 @@ from rankae.base.evaluation import evaluated
 from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.base.inputs import Targets, is_text, label_matrix, name_array
 from rankae.base.parameters import check_parameters
-from rankae.base.probabilities import Probabilities
+from rankae.base.saved_ranker import SavedRanker
 from rankae.base.search_space import Space
 from rankae.base.tables import texts_of
 from rankae.data.dataset import Dataset
@@ -28,8 +27,6 @@ from rankae.data.reading import ReadingSettings
 from rankae.data.text import TextFeatures
 from rankae.data.vectors import with_vectors
 from rankae.errors import DataError, ModelFileError, RankaeError
-from rankae.model_file import ModelFile, read_model, write_model
-from rankae.model_file.schema import Array, check_arrays, check_facts
 from rankae.numerics.shortlist import Shortlist
 from rankae.progress import log
 
@@ -37,13 +34,9 @@ Rows: TypeAlias = sp.csr_matrix | list[str]
 
 # decision_function is the one call whose answer is rows x labels; beyond this many cells it refuses.
 MOST_DENSE_CELLS = 2**28
-_OF_THIS_CLASS = ("text.", "training.", "calibration.", "held_out.", "cuts.")  # arrays that no method writes
-
-# What reading a file that was made up may end in, deep in a library.
-_OF_FORGED_FILES = LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError
 
 
-class LabelRanker(Probabilities):
+class LabelRanker(SavedRanker):
     """A model that ranks labels for a row.
 
     Attributes after `fit`
@@ -58,11 +51,10 @@ class LabelRanker(Probabilities):
     calibration_, held_out_, cuts_ : of probabilities, see `rankae.base.probabilities`.
     """
 
-    method: ClassVar[str]  # the name in the registry and on the command line
     reads: ClassVar[Literal["features", "text"]] = "features"
     search_space: ClassVar[Space] = {}  # what a search for good parameters tries
 
-    # What a method must say -------------------------------------------------------------------------------------
+    # What a method must say, besides `_state` and `_restore` (see `SavedRanker`) ----------------------------------
 
     def _fit(self, rows: Rows, labels: sp.csr_matrix) -> None:
         """Learn from CSR float32 rows (or raw texts, if `reads` is "text") and a CSR 0/1 label matrix.
@@ -74,20 +66,6 @@ class LabelRanker(Probabilities):
     def _top(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k best labels a row, best first: int32 columns and float32 scores, padded with -1 and -inf."""
         raise NotImplementedError
-
-    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What `_restore` needs besides the constructor's parameters: JSON values and arrays."""
-        raise NotImplementedError
-
-    def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        raise NotImplementedError
-
-    def _schema(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Array]:
-        """What the arrays of a model file must be, for methods whose `_restore` does not check them by itself.
-
-        The sizes "labels", "features" and "rows" (of training) are known.
-        """
-        return {}
 
     @classmethod
     def search_space_for(cls, parameters: dict[str, Any]) -> Space:
@@ -206,87 +184,7 @@ class LabelRanker(Probabilities):
         self._check_fitted()
         return evaluated(self, X, label_matrix(y), k)
 
-    def save(self, path: str | Path, **facts: Any) -> None:
-        """Write the model folder (see `rankae.model_file`); `facts` such as metrics are kept in model.json."""
-        self._check_fitted()
-        settings, arrays = self._state()
-        trust, trust_arrays = self._trust_state()
-        arrays = arrays | trust_arrays | {"training.label_counts": self.label_counts_}
-        if (reading := getattr(self, "reading_", None)) is not None:
-            facts = {"reading": reading.to_json()} | facts
-        tables, text = {"labels": self.classes_.tolist()}, None
-        if self.text_ is not None:
-            text, text_arrays, tables["words"] = self.text_.state()
-            arrays |= {f"text.{name}": value for name, value in text_arrays.items()}
-        write_model(
-            path,
-            method=self.method,
-            settings={
-                "parameters": self.get_params(deep=False),
-                "kind": self.kind_,
-                "threshold": self.threshold_,
-                "most_labels": self.most_labels_,
-                "features": self.n_features_in_,
-                "training_rows": self.training_rows_,
-                "text": text,
-                "trust": trust,
-                "state": settings,
-            },
-            arrays=arrays,
-            tables=tables,
-            facts=facts,
-        )
-
-    @classmethod
-    def load(cls, path: str | Path, verify: bool = True) -> Self:
-        """Read a model folder written by `save`; arrays are mapped from disk, not copied.
-
-        verify : check the SHA-256 of every file (a second for two gigabytes or so).
-        """
-        return cls._loaded(read_model(path, method=cls.method, verify=verify), path)
-
     # What the methods above share -------------------------------------------------------------------------------
-
-    @classmethod
-    def _loaded(cls, model_file: ModelFile, path: str | Path) -> Self:
-        try:
-            return cls._from_file(model_file)
-        except RankaeError:
-            raise
-        except _OF_FORGED_FILES as error:
-            raise ModelFileError(
-                f"{path} lacks what a {cls.method} model needs ({type(error).__name__}: {_in_one_line(error)}); "
-                "train it again"
-            ) from error
-
-    @classmethod
-    def _from_file(cls, model_file: ModelFile) -> Self:
-        settings, arrays = model_file.settings, model_file.arrays
-        # An older model may have been trained with parameters that are gone; a place to write to is never a model's.
-        known = set(cls._get_param_names()) - {"checkpoint", "resume"}
-        parameters = {name: value for name, value in settings["parameters"].items() if name in known}
-        check_parameters(cls.method, cls, parameters)
-        check_facts(settings, len(model_file.tables["labels"]))
-        model = cls(**parameters)
-        model.classes_ = name_array(model_file.tables["labels"])
-        model.kind_ = settings["kind"]
-        model.threshold_ = settings["threshold"]
-        model.most_labels_ = settings["most_labels"]
-        model.n_features_in_ = settings["features"]
-        model.training_rows_, model.label_counts_ = settings["training_rows"], arrays["training.label_counts"]
-        model.facts_ = model_file.facts
-        model.reading_ = ReadingSettings.from_json(model_file.facts.get("reading"))
-        model.text_ = None
-        if settings["text"] is not None:
-            text_arrays = {name.removeprefix("text."): v for name, v in arrays.items() if name.startswith("text.")}
-            model.text_ = TextFeatures.from_state(settings["text"], text_arrays, model_file.tables["words"])
-        model._restore_trust(settings.get("trust", {}), arrays)
-        own = {n: v for n, v in arrays.items() if not n.startswith(_OF_THIS_CLASS)}
-        sizes = {"labels": len(model.classes_), "features": model.n_features_in_, "rows": model.training_rows_}
-        check_arrays({"training.label_counts": Array("iuf", ("labels",))}, arrays, sizes)
-        check_arrays(model._schema(settings["state"], own), own, sizes)
-        model._restore(settings["state"], own)
-        return model
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "classes_"):  # scikit-learn's own check takes longer than some answers do
@@ -307,7 +205,7 @@ class LabelRanker(Probabilities):
 
     def _training_rows(self, X: Any, targets: Targets) -> Rows:
         """X as `_fit` reads it; labels are given for methods that choose their features by evidence."""
-        self.text_: TextFeatures | None = None
+        self.text_ = None
         X = with_vectors(X)
         if is_text(X):
             if self.reads == "text":
@@ -432,8 +330,3 @@ def none_of(unknown: dict[str, Any]) -> dict[str, Any]:
 
 def _length(rows: Rows) -> int:
     return len(rows) if isinstance(rows, list) else rows.shape[0]
-
-
-def _in_one_line(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return text if len(text) <= 200 else f"{text[:197]}..."

@@ -6,8 +6,16 @@ from copy import copy
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from rankae import RankAE
+from rankae.components import update
+from rankae.components.closed_form import ClosedForm
+from rankae.components.neighbours import Neighbours
+from rankae.components.rankers import Rankers
+from rankae.components.stack import Stack
+from rankae.numerics.conjugate_gradients import RidgeSolver
+from rankae.numerics.shortlist import Shortlist
 
 WORDS = {
     "fruit": ["apple", "pear", "plum", "cherry", "orchard"],
@@ -87,3 +95,81 @@ def test_rows_without_any_new_label(trained):
     model = copy(trained).partial_fit(*rows(["fruit", "drink"], 50, 5))
     assert model.classes_.tolist() == trained.classes_.tolist()
     assert model.training_rows_ == 450
+
+
+RIDGE = 2.0
+
+
+@pytest.fixture
+def counted():
+    """Old and new rows of words that go together, and their labels."""
+    rng = np.random.default_rng(0)
+    topics = rng.integers(0, 4, 400)
+    likely = rng.random((4, 30)) * 0.5
+    words = sp.csr_matrix((rng.random((400, 30)) < likely[topics]) * rng.random((400, 30)), dtype=np.float32)
+    labels = sp.csr_matrix(np.eye(4, dtype=np.float32)[topics])
+    return (words[:300], labels[:300]), (words[300:], labels[300:])
+
+
+def ridge_regression(rows, labels):
+    return RidgeSolver(rows, RIDGE).solve(labels.toarray(), iterations=50, tolerance=1e-6)
+
+
+def code_of(rows, labels, remembered=True):
+    """A stack that is a code, with or without neighbours that remember its rows."""
+    code = ClosedForm(ridge_regression(rows, labels), np.eye(4, dtype=np.float32), np.zeros(4, np.float32), {})
+    counts = np.bincount(labels.indices, minlength=4).astype(np.float32)
+    return Stack(code, counts, 4, neighbours=Neighbours.of(rows, labels, most_rows=1000) if remembered else None)
+
+
+def distance_from_anew(stack, old, new):
+    anew = ridge_regression(*(sp.vstack(both, format="csr") for both in zip(old, new, strict=True)))
+    found = update.updated(stack, *new, ridge=RIDGE).code.word_table
+    return np.abs(found - anew).max() / np.abs(anew - stack.code.word_table).max()
+
+
+def test_the_code_becomes_the_one_that_is_trained_on_all_rows(counted):
+    old, new = counted
+    assert distance_from_anew(code_of(*old), old, new) < 0.01
+
+
+def test_of_many_old_rows_a_sample_is_looked_at(counted, monkeypatch):
+    old, new = counted
+    with_all = distance_from_anew(code_of(*old), old, new)
+    monkeypatch.setattr(update, "_OLD_ROWS", (100, 0))
+    with_some = distance_from_anew(code_of(*old), old, new)
+    assert with_all < with_some < 0.7 * distance_from_anew(code_of(*old, remembered=False), old, new)
+
+
+def test_what_is_known_of_new_labels_comes_from_new_rows_alone(counted):
+    old, (rows, labels) = counted
+    of_new = labels[:, [0]]
+    wide = sp.hstack([sp.csr_matrix((len(rows.indptr) - 1, 4)), of_new], format="csr", dtype=np.float32)
+    code = update.updated(code_of(*old), rows, wide, ridge=RIDGE).code
+    found = code.predict(rows).codes @ code.label_table[4]
+    alone = rows @ ridge_regression(rows, of_new)[:, 0]
+    np.testing.assert_allclose(found, alone, atol=0.01)
+
+
+def test_rankers_of_labels_with_many_rows_before_move_less(counted):
+    (old, labels), (new, of_new) = counted
+    every = Shortlist.union([np.tile(np.arange(4, dtype=np.int32), (300, 1))])
+    start = Rankers.train(old, labels, every)[0]
+    settled = np.array([True, False, True, False])
+    swapped = of_new[:, [1, 2, 3, 0]]  # so that new rows say something else
+    listed = every.taken(np.arange(100))
+
+    def moved(settled):
+        found = start.updated(new, swapped, listed, settled=settled)
+        return np.sqrt(np.square((found.weights - start.weights).toarray()).sum(1))
+
+    some, none = moved(settled), moved(~settled & settled)
+    assert (some[settled] < 0.9 * none[settled]).all()
+    np.testing.assert_allclose(some[~settled], none[~settled], rtol=0.2)
+
+
+def test_an_update_goes_on_with_what_training_chose():
+    chosen = RankAE("fast", threads=1).fit(*rows(["fruit", "drink", "tool"], 300, 0))
+    assert chosen._learnt_with() == {"ridge": 1.0, "cost": chosen.choices_["ranker_cost"]["value"]}
+    given = RankAE("fast", threads=1, ridge=3.0, ranker_cost=0.2).fit(*rows(["fruit", "drink", "tool"], 300, 0))
+    assert given._learnt_with() == {"ridge": 3.0, "cost": 0.2}

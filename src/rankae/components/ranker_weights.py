@@ -253,10 +253,6 @@ class RankerWeights:
         shape = len(self.biases), self.vocabulary
         return Rankers(sp.csr_matrix((np.asarray(self.weights), words, starts), shape=shape), self.biases)
 
-    def updated(self, rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, seed: int = 0) -> Rankers:
-        """Rankers that have seen some more rows."""
-        return self.rankers().updated(rows, labels, shortlist, seed=seed)
-
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What cannot be told from the rest: the words of short vectors, the bits of long ones."""
         w, lengths = self.weights, np.diff(self.weights.starts)

@@ -20,6 +20,7 @@ from rankae.numerics.shards import Arrays, Span, weighted_spans, workers_for
 from rankae.numerics.shortlist import Shortlist
 
 _ENTRIES = 8_000_000  # of rows and labels that are sorted by label at a time: some 400 MB
+_SHARE_OF_SETTLED = 1 / 3  # of the cost; between a seventh and 1 it makes little difference
 _RUNS = 64  # of labels, more than threads, so that none waits for long
 
 
@@ -89,9 +90,33 @@ class Rankers:
         """Words and labels that it knows."""
         return self.weights.shape[1], len(self.biases)
 
-    def updated(self, rows: sp.csr_matrix, labels: sp.csr_matrix, shortlist: Shortlist, seed: int = 0) -> Rankers:
-        """Rankers that have seen some more rows."""
-        return Rankers.train(rows, labels, shortlist, seed=seed, start=self)[0]
+    def updated(
+        self,
+        rows: sp.csr_matrix,
+        labels: sp.csr_matrix,
+        shortlist: Shortlist,
+        *,
+        settled: np.ndarray,
+        cost: float = 1.0,
+        seed: int = 0,
+    ) -> Rankers:
+        """Rankers that have seen some more rows.
+
+        settled : bool, labels whose weights stand for more rows than those that are new. At full cost the few would
+            undo what the many have taught.
+        cost : as the rankers were trained with.
+        """
+        parts, order = [], []
+        for chosen, share in ((settled, _SHARE_OF_SETTLED), (~settled, 1.0)):
+            columns = np.flatnonzero(chosen)
+            if len(columns):
+                own = Rankers(self.weights[columns], self.biases[columns])
+                how: dict[str, Any] = {"cost": share * cost, "seed": seed, "start": own}
+                parts.append(Rankers.train(rows, labels[:, columns], shortlist.among(columns), **how)[0])
+                order.append(columns)
+        places = np.argsort(np.concatenate(order))
+        weights = sp.vstack([own.weights for own in parts], format="csr")[places]
+        return Rankers(weights, np.concatenate([own.biases for own in parts])[places])
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {}, pack_csr("weights", self.weights) | {"biases": self.biases}

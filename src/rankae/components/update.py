@@ -1,10 +1,13 @@
 """Going on with new rows and new labels: every component moves as little as the new rows ask for.
 
-    code        W + dW, where dW is the ridge regression of what is left over, (Z - X W), on the new rows; a word that
-                the old rows knew well moves little: its ridge is the sum of its squares in them
+    code        W + dW, with (A'A + X'X + ridge I) dW = X'(Z - X W): recursive least squares. Of the old rows A, which
+                neighbours remember, it takes no labels, only how well they knew each word beside the others. Where
+                they are many, a sample tells what the words share, and the diagonal of A'A is kept for the rest
     new labels  columns of their own in the code: the closed form again, the singular vectors of the new labels, with
-                a word table that is the ridge regression of theirs; a network's D gets their regression on its codes
-    rankers     the SVM of each label that the new rows name, with its weights drawn to the old ones
+                a word table that is the ridge regression of theirs on the new rows alone, since no old row says
+                whether it would carry them; a network's D gets their regression on its codes
+    rankers     the SVM of each label that the new rows name, with its weights drawn to the old ones, the more so if
+                they stand for more rows than the new ones
     neighbours  the new rows can vote
     network     some more epochs, on the new rows alone
 
@@ -31,19 +34,27 @@ from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.singular_vectors import leading_vectors
 from rankae.numerics.sparse_product import sparse_product
 
-_RIDGE = 1.0
+_RIDGE = 1.0  # of new labels in a network's D
+_OLD_ROWS = (2_000, 10)  # that tell which words go together: the least, and for each new row
+_TINY = 1e-3  # length of a column that is rounding
 _EPOCHS = 3
 _RANDOM_NEGATIVES = 10  # new labels a row, so that their rankers learn what they are about
 _MOST_NEW_COLUMNS = 128  # of the code
 _SAMPLE = 2_000  # rows that tell at what height a network's scores of right and of other labels lie
 
 
-def updated(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int = 0) -> Stack:
-    """The stack after it has seen some more rows; columns of `labels` beyond those that it knows are new labels."""
+def updated(
+    stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, *, ridge: float = 1.0, cost: float = 1.0, seed: int = 0
+) -> Stack:
+    """The stack after it has seen some more rows; columns of `labels` beyond those that it knows are new labels.
+
+    ridge, cost : of the code and of the rankers, as they were trained with.
+    """
     if isinstance(stack.rankers, RankerWeights):  # of a shrunk model
         stack = replace(stack, rankers=stack.rankers.rankers())
     known = len(stack.label_counts)
-    counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
+    new_counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
+    counts = new_counts.copy()
     counts[:known] += stack.label_counts
     # The stacker has learnt what the counts that it met are worth, and nothing of others.
     met = stack.label_counts[stack.label_counts > 0]
@@ -55,8 +66,10 @@ def updated(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int 
     rankers = wide.rankers
     if isinstance(rankers, Rankers):
         shortlist = _unseen_shortlist(wide, neighbours, rows, labels, known, seed)
-        rankers = rankers.updated(rows, labels, shortlist, seed=seed)
-    code = _updated_code(wide.code, rows, labels, wide.neighbours)
+        settled = np.zeros(labels.shape[1], dtype=bool)
+        settled[:known] = stack.label_counts > new_counts[:known]
+        rankers = rankers.updated(rows, labels, shortlist, settled=settled, cost=cost, seed=seed)
+    code = _updated_code(wide.code, rows, labels, wide.neighbours, stack.code.label_table.shape[1], ridge, seed)
     return replace(
         wide,
         code=code,
@@ -160,8 +173,15 @@ def _votes_of_others(neighbours: Neighbours, rows: sp.csr_matrix):
 
 
 def _updated_code(
-    code: ClosedForm, rows: sp.csr_matrix, labels: sp.csr_matrix, neighbours: Neighbours | None
+    code: ClosedForm,
+    rows: sp.csr_matrix,
+    labels: sp.csr_matrix,
+    neighbours: Neighbours | None,
+    known: int,
+    ridge: float,
+    seed: int,
 ) -> ClosedForm:
+    """known : columns of the code that old rows have shaped; those behind them are of new labels."""
     # D may have been tuned, so the code that stands for a row's labels is the one that D reads as those labels.
     target = (
         labels @ np.linalg.pinv(np.asarray(code.label_table)).T
@@ -169,21 +189,38 @@ def _updated_code(
         else sparse_product(labels, code.label_table)
     )
     wanted = np.asarray(target, dtype=np.float32) - sparse_product(rows, code.word_table)
-    scale = 1 / np.sqrt(1 + _squares_of_old_rows(neighbours, rows.shape[1]) / _RIDGE)
-    change = RidgeSolver(sp.csr_matrix(rows @ sp.diags_array(scale), dtype=np.float32), _RIDGE).solve(wanted)
-    word_table = np.asarray(code.word_table) + change * scale[:, None].astype(np.float32)
+    word_table = np.array(code.word_table, dtype=np.float32)
+    old = _old_rows(neighbours, rows.shape[1], max(_OLD_ROWS[0], _OLD_ROWS[1] * rows.shape[0]), seed)
+    nothing_left = np.zeros((old.shape[0], known), dtype=np.float32)
+    together = sp.vstack([old, rows], format="csr", dtype=np.float32)
+    word_table[:, :known] += RidgeSolver(together, ridge).solve(np.vstack([nothing_left, wanted[:, :known]]))
+    if known < word_table.shape[1]:
+        word_table[:, known:] += RidgeSolver(rows, ridge).solve(wanted[:, known:])
     return ClosedForm(word_table, code.label_table, code.bias, code.residual, code.common)
 
 
-def _squares_of_old_rows(neighbours: Neighbours | None, words: int) -> np.ndarray:
-    """The sum of each word's squares in the rows that neighbours remember; 0 where nothing remembers them."""
+def _old_rows(neighbours: Neighbours | None, words: int, most: int, seed: int) -> sp.csr_matrix:
+    """At most so many of the rows that neighbours remember; one more row a word stands for the others, which it is as
+    long as.
+
+    A frequent word, which neighbours do not follow, counts as much as the most frequent one that they do. Where nothing
+    remembers rows there are none.
+    """
     if neighbours is None:
-        return np.zeros(words)
-    old = neighbours.search.matrix()
-    squares = np.asarray(old.multiply(old).sum(0), dtype=np.float64).ravel()
-    unfollowed = np.diff(neighbours.search.weights.starts) == 0  # they are the most frequent words
-    squares[unfollowed] = squares.max(initial=0.0)
-    return squares
+        return sp.csr_matrix((0, words), dtype=np.float32)
+    old = neighbours.search.matrix().tocsr().astype(np.float32)
+    squares = _column_squares(old)
+    squares[np.diff(neighbours.search.weights.starts) == 0] = squares.max(initial=0.0)
+    if old.shape[0] > most:
+        old = old[np.sort(np.random.default_rng(seed).permutation(old.shape[0])[:most])]
+    rest = np.sqrt(np.maximum(squares - _column_squares(old), 0)).astype(np.float32)
+    longer = np.flatnonzero(rest > _TINY)
+    of_words = sp.csr_matrix((rest[longer], (np.arange(len(longer)), longer)), shape=(len(longer), words))
+    return sp.vstack([old, of_words], format="csr", dtype=np.float32)
+
+
+def _column_squares(rows: sp.csr_matrix) -> np.ndarray:
+    return np.bincount(rows.indices, np.square(rows.data, dtype=np.float64), minlength=rows.shape[1])
 
 
 def _network_with(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix) -> JointNetwork | NetworkComponent:

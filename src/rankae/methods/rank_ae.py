@@ -12,6 +12,7 @@ import scipy.sparse as sp
 import torch
 
 from rankae.base.calibration import Calibration
+from rankae.base.choices import value_of
 from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.base.inputs import is_text, label_matrix, labels_among, labels_with_new
 from rankae.base.parameters import (
@@ -428,7 +429,8 @@ class RankAE(ChosenFeatures):
         before = HeldOut(*self._answer(rows, min(MOST_PLACES, len(self.classes_))), labels)
         with limited_to(self.threads):
             if isinstance(self.model_, Stack):
-                self.model_ = updated(self._knowing_names(self.model_, classes), rows, labels, self._seed)
+                stack, learnt = self._knowing_names(self.model_, classes), self._learnt_with()
+                self.model_ = updated(stack, rows, labels, **learnt, seed=self._seed)
             elif preset_settings(self.preset)[0] == NETWORK:
                 settings = joint_settings(self._settings(NetworkSettings), rows, labels, {})
                 self.model_ = train_joint(rows, labels, fitting(settings, self.model_), network=self.model_)
@@ -441,6 +443,15 @@ class RankAE(ChosenFeatures):
         self.most_labels_ = max(self.most_labels_, int(np.diff(labels.indptr).max()))
         self._calibrate_again(before)
         return self
+
+    def _learnt_with(self) -> dict[str, float]:
+        """The ridge of the code and the cost of the rankers, chosen or set; 1 where an older file does not say."""
+
+        def known(name: str) -> float:
+            chosen = value_of(self.choices_, name) or getattr(self, name)
+            return float(chosen or preset_settings(self.preset)[1].get(name, 1))
+
+        return {"ridge": known("ridge"), "cost": known("ranker_cost")}
 
     def _set_threshold(self, rows: Rows, labels: sp.csr_matrix) -> None:
         super()._set_threshold(rows, labels)

@@ -1,10 +1,13 @@
-"""What all tests share: quiet threads, repeatable random examples, and the way to real data."""
+"""What all tests share: quiet threads, repeatable random examples, the command line, and the way to real data."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 from hypothesis import settings
 
+from rankae.cli.entry import run
+
 # Only tests that ask for real data may see it: word vectors that lie there would change what others train. It stays in
 # the environment by another name, for the workers of `pytest -n` have theirs from this process.
 if "RANKAE_DATA" in os.environ:
@@ -22,6 +27,29 @@ _REAL_DATA = os.environ.get("RANKAE_TEST_DATA")
 
 settings.register_profile("rankae", deadline=None, derandomize=True)
 settings.load_profile("rankae")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended, and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def rankae(capfdbinary, monkeypatch) -> Callable[..., Ran]:
+    """Run `rankae ARGUMENTS` with `stdin` as its standard input."""
+
+    def call(*arguments: object, stdin: bytes = b"") -> Ran:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capfdbinary.readouterr()
+        code = run([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return Ran(code, out.decode(), err.decode())
+
+    return call
 
 
 @pytest.fixture

@@ -19,7 +19,9 @@ def commands() -> str:
     for name, place in COMMANDS.items():
         opened = Unopened(name, *place).open()
         inner = getattr(opened, "commands", {})
-        for words, command in [(name, opened), *((f"{name} {own}", found) for own, found in inner.items())]:
+        unnamed = next((found for found in inner.values() if found.hidden), opened)  # `rankae audit` runs a hidden one
+        named = [(f"{name} {own}", found) for own, found in inner.items() if not found.hidden]
+        for words, command in [(name, unnamed), *named]:
             context = command.make_context(words, [], resilient_parsing=True)
             text = command.get_help(context).replace("Usage: ", "Usage: rankae ", 1)
             sections.append(f"## rankae {words}\n\n```text\n{text}\n```")

@@ -1,39 +1,13 @@
-"""A command line run in this process, and small data and models that all its tests share."""
+"""Small data and a model that the tests of commands share."""
 
 from __future__ import annotations
 
-import io
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from rankae.cli.entry import run
 from rankae.data import make_dataset, write_dataset
 from rankae.methods import create
-
-
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def rankae(capfdbinary, monkeypatch) -> Callable[..., Ran]:
-    """Run `rankae ARGUMENTS` with `stdin` as its standard input."""
-
-    def call(*arguments: object, stdin: bytes = b"") -> Ran:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        capfdbinary.readouterr()
-        code = run([str(argument) for argument in arguments])
-        out, err = capfdbinary.readouterr()
-        return Ran(code, out.decode(), err.decode())
-
-    return call
 
 
 @pytest.fixture(scope="session")

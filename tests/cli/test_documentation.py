@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
@@ -53,3 +54,11 @@ def test_examples_of_scikit_learn_run(capsys):
     for example in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "scikit-learn.md").read_text(), re.DOTALL):
         exec(compile(example, "scikit-learn.md", "exec"), {})
     assert "[['red', 'drink']]" in capsys.readouterr().out
+
+
+def test_the_page_of_commands_shows_the_options_of_each():
+    page = run_path(str(ROOT / "docs" / "reference" / "hook.py"))["commands"]()
+    audit = page.split("## rankae audit\n")[1].split("\n## ")[0]
+    assert "--folds" in audit
+    assert "rankae audit data" not in page
+    assert "## rankae audit apply\n" in page

@@ -1,10 +1,8 @@
-"""Generated articles in the shapes that people bring, and the command line run in this process."""
+"""Generated articles in the shapes that people bring."""
 
 from __future__ import annotations
 
 import csv
-import io
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from rankae.cli.entry import run
 
 TOPICS = {
     "fruit": "apple pear plum cherry juice orchard peel",
@@ -44,13 +40,6 @@ FILLER = [
 
 
 @dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-
-@dataclass(frozen=True)
 class Article:
     id: str
     title: str
@@ -60,20 +49,6 @@ class Article:
     @property
     def text(self) -> str:
         return f"{self.title}\n{self.body}"
-
-
-@pytest.fixture
-def rankae(capfdbinary, monkeypatch) -> Callable[..., Ran]:
-    """Run `rankae ARGUMENTS` with `stdin` as its standard input."""
-
-    def call(*arguments: object, stdin: bytes = b"") -> Ran:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        capfdbinary.readouterr()
-        code = run([str(argument) for argument in arguments])
-        out, err = capfdbinary.readouterr()
-        return Ran(code, out.decode(), err.decode())
-
-    return call
 
 
 def draw(rows: int, seed: int) -> list[Article]:

@@ -33,6 +33,8 @@ class _NamedLikeItsGroup(TyperCommand):
     """Usage and messages say `rankae audit`, as users type it."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        if parent is None:  # documentation asks for its help
+            return super().make_context(info_name, args, **extra)
         return super().make_context(parent.info_name, args, parent=parent.parent, **extra)
 
 

@@ -47,6 +47,31 @@ def test_it_needs_no_words_of_the_linear_path_if_it_is_told_the_codes(data, atte
     np.testing.assert_allclose(again.predict(rows, codes).best(3)[1], expected[1], atol=1e-4)
 
 
+def test_a_small_file_keeps_what_ranks_and_what_training_goes_on_from(data):
+    rows, labels = data
+    start = warm_start(rows, labels, 8, 1.0)
+    settings = joint_settings(NetworkSettings(word_size=16, epochs=3), rows, labels, {})
+    network = JointNetwork(train_network(rows, labels, start, settings, held=np.arange(0)))
+    codes = sparse_product(rows, start.word_table)
+    small = network.shrunk("int4", without=np.array([0, 5]))
+    assert not small.network.F.word_vectors[[0, 5]].any()
+    assert small.network.F.word_vectors[[1, 4]].any()
+    made, arrays = small.state()
+    assert packed(arrays)["F.word_vectors"].nbytes <= network.network.F.word_vectors.nbytes / 8
+    again = JointNetwork.from_state(made, unpacked(packed(arrays)))
+    expected, found = (own.predict(rows, codes).best(3) for own in (small, again))
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_allclose(found[1], expected[1], atol=1e-4)
+    assert again.shrunk("float16") is again  # it is smaller than that already
+    # What gentle training changes is less than a step of int4, and must not be rounded away when it is saved.
+    further = again.trained_further(rows[:50], codes[:50], labels[:50], epochs=1)
+    saved = JointNetwork.from_state(*further.state())
+    change = further.network.F.word_vectors - again.network.F.word_vectors
+    assert change.abs().max() > 0
+    lost = saved.network.F.word_vectors - further.network.F.word_vectors
+    assert lost.abs().mean() < 0.2 * change.abs().mean()
+
+
 def test_words_that_point_the_same_way_start_alike_and_the_others_as_without_them(data):
     start = warm_start(*data, 8, 1.0)
     settings = JointSettings(code_size=8, word_size=32, embedding="two-path", residual=4, merged=True)

@@ -26,6 +26,13 @@ def test_small_data_is_covered_by_five_even_folds():
     assert sorted(np.bincount(fold).tolist()) == [40, 40, 41, 41, 41]
 
 
+def test_a_quarter_is_held_out_once_where_15_percent_were_too_few():
+    fold = held_out_folds(np.zeros(5000), seed=0)
+    assert (fold == 0).sum() == 1250
+    assert (fold == -1).sum() == 3750
+    assert (held_out_folds(np.zeros(9000), seed=0) == 0).sum() == 1500
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_half_of_the_held_out_rows_of_large_data_have_no_near_copy(seed):
     nearest = np.where(np.arange(12_000) % 4 == 0, 0.3, 0.95)

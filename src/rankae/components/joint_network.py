@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.components.predictions import CodePredictions
-from rankae.numerics.table import packed, unpacked
+from rankae.numerics.table import PRECISIONS, Table, packed, unpacked
 from rankae.paper.bags import CodedRows
 from rankae.paper.closed_start import TEMPERATURE
 from rankae.paper.joint import train_joint
@@ -19,7 +19,8 @@ from rankae.paper.settings import JointSettings
 from rankae.paper.two_paths import TwoPathEmbedding
 
 _GENTLY = 3e-4  # a tenth of the learning rate of a new network: it is to be corrected, not trained anew
-_LINEAR_PATH = "F.solved_words"
+_COARSE = ("int8", "int4")
+_LINEAR_PATH, _OF_WORDS, _OF_LABELS = "F.solved_words", "F.word_vectors", "D.label_vectors"
 
 
 class JointNetwork:
@@ -56,7 +57,10 @@ class JointNetwork:
         settings = JointSettings(
             **shape, loss="smooth", margin=0.0, direct=1.0, decay=0.0, learning_rate=_GENTLY, epochs=epochs, seed=seed
         )
-        return JointNetwork(train_joint(self._read(rows, codes), labels, settings, network=self.network))
+        network = train_joint(self._read(rows, codes), labels, settings, network=self.network)
+        if network.precision in _COARSE:  # whose steps are larger than what gentle training changes
+            network.precision = "float16"
+        return JointNetwork(network)
 
     def with_labels(self, vectors: np.ndarray, biases: np.ndarray) -> JointNetwork:
         """The network with further labels, whose rows of D are given; E knows them by the same vectors."""
@@ -67,15 +71,32 @@ class JointNetwork:
         shape = made["shape"] | {"labels": made["shape"]["labels"] + len(biases)}
         return JointNetwork.from_state({"shape": shape}, arrays)
 
-    def shrunk(self, precision: str) -> JointNetwork:
-        """A network whose tables hold what a file of this precision can."""
+    def shrunk(self, precision: str, without: np.ndarray | None = None) -> JointNetwork:
+        """A network whose tables hold what a file of this precision can; one that is smaller already stays.
+
+        without : places of words that its attended path is to do without.
+        """
+        if PRECISIONS.index(self.network.precision) >= PRECISIONS.index(precision):
+            return self
         small = copy(self.network)
         small.precision = precision
-        return JointNetwork.from_state(*JointNetwork(small).state())
+        made, arrays = JointNetwork(small).state()
+        if without is not None:
+            words = np.asarray(small.F.word_vectors.detach().cpu()).copy()
+            words[without] = 0
+            arrays[_OF_WORDS] = Table.at(precision, words)
+        return JointNetwork.from_state(made, arrays)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        settings, arrays = self.network.state()
-        return {"shape": settings}, {name: value for name, value in unpacked(arrays).items() if name != _LINEAR_PATH}
+        settings, saved = self.network.state()
+        arrays = {name: value for name, value in unpacked(saved).items() if name != _LINEAR_PATH}
+        if self.network.precision == "int4":
+            # Labels are fewer than words, and every score is made of one of D's rows.
+            arrays[_OF_LABELS] = Table.at("int8", self.network.D.label_vectors.detach().cpu())
+        elif self.network.precision == "int8":
+            # Prediction does not read E; further training leans on it gently.
+            arrays["E.label_vectors"] = Table.at("int4", self.network.E.label_vectors.detach().cpu())
+        return {"shape": settings}, arrays
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:

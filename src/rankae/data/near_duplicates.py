@@ -14,6 +14,9 @@ import scipy.sparse as sp
 _ALIKE = 0.8  # cosine from which two rows are near-duplicates
 _ENOUGH_ROWS = 6000  # held-out rows beyond this teach nothing new
 _SHARE = 0.15
+_WANTED_ROWS = 1500  # held-out rows that are worth a larger share
+_LARGEST_SHARE = 0.25
+_FEWEST_ROWS = 1000  # held-out rows below this teach too little
 _ENOUGH_TO_COMPARE = 10_000  # rows that settings are compared on
 
 
@@ -41,19 +44,25 @@ def novel_places(nearest: np.ndarray) -> np.ndarray:
     return novel if 5 * len(novel) >= len(nearest) else np.arange(len(nearest))
 
 
+def rows_of_one_fold(n: int) -> int | None:
+    """How many of n rows are held out in a single fold: 15 %, and more where that is few; None if it takes five."""
+    wanted = min(_ENOUGH_ROWS, max(int(_SHARE * n), min(_WANTED_ROWS, int(_LARGEST_SHARE * n))))
+    return wanted if wanted >= _FEWEST_ROWS else None
+
+
 def held_out_folds(nearest: np.ndarray, seed: int) -> np.ndarray:
     """The fold in which each row is held out, -1 for rows that never are.
 
-    One fold of 15 % where that is enough, else five folds that cover every row.
+    One fold where that is enough, else five folds that cover every row: with five, everything is trained six times.
 
     nearest : the cosine of each row's nearest other row; zeros if nobody looked.
     """
     n = len(nearest)
     rng = np.random.default_rng(seed)
-    if n * _SHARE < _ENOUGH_ROWS / 4:
+    wanted = rows_of_one_fold(n)
+    if wanted is None:
         return rng.permutation(np.arange(n) % 5).astype(np.int8)
     fold = np.full(n, -1, dtype=np.int8)
-    wanted = min(_ENOUGH_ROWS, int(_SHARE * n))
     fold[rng.permutation(novel_places(nearest))[: wanted // 2]] = 0
     fold[rng.permutation(np.flatnonzero(fold < 0))[: wanted - (fold == 0).sum()]] = 0
     return fold

@@ -92,11 +92,15 @@ def rows_of_single_labels(task: Task, stack: Stack, validation_rows: int) -> Sta
 
 
 def train_stacker(
-    rows: StackerRows, teaches: np.ndarray, extra: StackerRows | None, settings: RecipeSettings
+    rows: StackerRows,
+    teaches: np.ndarray,
+    extra: StackerRows | None,
+    settings: RecipeSettings,
+    members: int | None = None,
 ) -> Stacker:
     """Learn from the rows that teach (bool), and from some more."""
     learnt = rows.taken(np.flatnonzero(teaches)).followed_by(extra)
-    members = rules.STACKERS[settings.effort == "low"]
+    members = rules.STACKERS[settings.effort == "low"] if members is None else members
     return Stacker.train(learnt.shortlist, learnt.features, learnt.worth, members=members, seed=settings.seed)
 
 
@@ -107,7 +111,7 @@ def held_out_predictions(
     scores = np.empty(len(rows.worth), dtype=np.float32)
     first = np.arange(len(rows)) % 2 == 0
     for learn, check in ((first, ~first), (~first, first)):
-        stacker = train_stacker(rows, learn & teaches, extra, settings)
+        stacker = train_stacker(rows, learn & teaches, extra, settings, members=rules.STACKERS[1])
         entries = rows.shortlist.entries_of(np.flatnonzero(check))
         scores[entries] = stacker.scores(rows.features[entries])
     return HeldOut(*rows.shortlist.best(scores, min(MOST_PLACES, labels.shape[1])), labels)

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.choices import Choices
+from rankae.data.near_duplicates import rows_of_one_fold
 from rankae.errors import RankaeError
 from rankae.numerics.sparse_product import sparse_product
 from rankae.recipe import rules
@@ -135,13 +136,14 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
     (n, V), L, h = sizes.shape, labels.shape[1], s.code_size
     row = sizes.nnz / max(1, n)
     own = labels.nnz / max(1, n)
-    folds = 1 if n * 0.15 >= 1500 else 5
+    in_one_fold = rows_of_one_fold(n)
+    folds = 5 if in_one_fold is None else 1
     common = common_labels(labels, s.code_support, s.neighbours)
     tuned = L if common is None else len(common)
     low = s.effort == "low"
     listed = s.proposed * (1 + 0.8 * s.neighbours) + own  # distinct labels that are proposed for a row
     learnt = listed + s.random_negatives
-    held = min(6000, int(0.15 * n)) if folds == 1 else n
+    held = n if in_one_fold is None else in_one_fold
     cost, dense_svd = _SECONDS, L <= 1000
     columns = h + 24
     solves = 12 * folds + 6
@@ -173,7 +175,7 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
         gate = 10 if s.attention else 1
         each = 6.0 * n * s.epochs * (h * min(L, rules.SEEN_LABELS[1]) + s.word_size * gate * row)
         seconds["network"] = each * (1 if folds == 1 else folds + 1) * cost["network"]
-    steps = min(2400, -(-40 * held // 64)) * 64 * (2 if low else 4) * 3  # and on each half, for calibration
+    steps = min(2400, -(-40 * held // 64)) * 64 * ((2 if low else 4) + 4)  # two on each half, for calibration
     seconds["stacker"] = steps * listed * cost["stacker"]
     seconds["saving"] = 2 + L * 2e-6
     matrix = 8.0 * sizes.nnz + 8.0 * labels.nnz
@@ -209,7 +211,7 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
     if s.rankers:
         model["rankers"] = 3.3 * weights + 6.0 * L
     if s.network:
-        model["network"] = 4.0 * (V * s.word_size + 2 * h * L)
+        model["network"] = 0.5 * V * s.word_size + 1.5 * h * L + 4.0 * V
     model["names"] = 14.0 * L + (16.0 * V if sizes.texts else 0) + 400.0 * held
     taken = {name: value / speed if name != "starting" else value for name, value in seconds.items()}
     return Plan(s, taken, memory, model, {}, budget)

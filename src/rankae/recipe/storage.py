@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 
 from rankae.base.choices import Choice, choice
 from rankae.components.closed_form import ClosedForm
+from rankae.components.joint_network import JointNetwork
 from rankae.components.ranker_weights import RankerWeights
 from rankae.components.rankers import Rankers
 from rankae.components.stack import ScoredShortlist, Stack
@@ -31,11 +33,11 @@ _MOST_ROWS = 4000
 
 @dataclass(frozen=True)
 class _Form:
-    """A way to store a component: its name, the component, and what it scores the judged rows more than before."""
+    """A way to store a component: its name, the component, and what each component then scores the judged rows more."""
 
     name: str
     component: Any
-    difference: Callable[[], np.ndarray]
+    difference: Callable[[], dict[str, np.ndarray]]
 
 
 def stored_small(
@@ -53,10 +55,10 @@ def stored_small(
     judge = _Judge(stack, rows, labels, scored)
     small = replace(stack, neighbours=None if stack.neighbours is None else stack.neighbours.shrunk("float16"))
     chosen: dict[str, Choice] = {}
-    for name, forms in (("code", _code_forms(stack, judge)), ("rankers", _ranker_forms(stack, judge))):
+    for name, forms_of in (("code", _code_forms), ("network", _network_forms), ("rankers", _ranker_forms)):
         evidence: dict[str, float] = {}
-        for form in forms:
-            lost = judge.lost_with(name, form.difference())
+        for form in forms_of(small, judge):
+            lost = judge.lost_with(form.difference())
             evidence[form.name] = round(lost, 3)
             if lost < _MOST_LOST:
                 small = replace(small, **{name: form.component})
@@ -80,9 +82,9 @@ class _Judge:
         self.nearest = scored.nearest[picked]
         self.before = self._precisions(self.scores)
 
-    def lost_with(self, name: str, difference: np.ndarray) -> float:
-        """Most points that are lost at any k; scores with the difference stay if that is little enough."""
-        scores = self.scores | {name: self.scores[name] + difference}
+    def lost_with(self, difference: dict[str, np.ndarray]) -> float:
+        """Most points that are lost at any k; scores with the differences stay if that is little enough."""
+        scores = self.scores | {name: self.scores[name] + own for name, own in difference.items()}
         found = self._precisions(scores)
         lost = max(self.before[k] - found[k] for k in self.before)
         if lost < _MOST_LOST:
@@ -100,7 +102,7 @@ def _code_forms(stack: Stack, judge: _Judge) -> Iterator[_Form]:
     code = stack.code
     if isinstance(code.word_table, Table):
         return
-    before = code.predict(judge.rows).scores(judge.shortlist)
+    before = _code_scores(stack, code, judge)
     rare = _rare_words(stack)
     for name, precision, zeroed in (
         (f"int4 without words of {_RARE} rows", "int4", rare),
@@ -121,7 +123,38 @@ def _code_forms(stack: Stack, judge: _Judge) -> Iterator[_Form]:
             cast(Any, Table.at(of_labels, code.label_table)),
         )
         smaller = ClosedForm(word_table, label_table, code.bias, code.residual, code.common)
-        yield _Form(name, smaller, lambda own=smaller: own.predict(judge.rows).scores(judge.shortlist) - before)  # type: ignore[misc]
+        yield _Form(name, smaller, lambda own=smaller: _more(_code_scores(stack, own, judge), before))  # type: ignore[misc]
+
+
+def _code_scores(stack: Stack, code: ClosedForm, judge: _Judge) -> dict[str, np.ndarray]:
+    """What the code scores the judged rows, and the network, whose linear path the code is."""
+    codes = code.linear_codes(judge.rows)
+    scores = {"code": code.predict_codes(codes).scores(judge.shortlist)}
+    if isinstance(stack.network, JointNetwork):
+        scores["network"] = stack.network.predict(judge.rows, codes).scores(judge.shortlist)
+    return scores
+
+
+def _network_forms(stack: Stack, judge: _Judge) -> Iterator[_Form]:
+    network = stack.network
+    if not isinstance(network, JointNetwork):
+        return
+    codes, rare = stack.code.linear_codes(judge.rows), _rare_words(stack)
+    before = network.predict(judge.rows, codes).scores(judge.shortlist)
+
+    def difference(own: JointNetwork) -> dict[str, np.ndarray]:
+        return {"network": own.predict(judge.rows, codes).scores(judge.shortlist) - before}
+
+    if rare is not None:
+        smaller = network.shrunk("int4", without=rare)
+        yield _Form(f"int4 without words of {_RARE} rows", smaller, partial(difference, smaller))
+    for precision in ("int4", "int8", "float16"):
+        smaller = network.shrunk(precision)
+        yield _Form(precision, smaller, partial(difference, smaller))
+
+
+def _more(scores: dict[str, np.ndarray], before: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: own - before[name] for name, own in scores.items()}
 
 
 def _rare_words(stack: Stack) -> np.ndarray | None:
@@ -146,4 +179,4 @@ def _ranker_forms(stack: Stack, judge: _Judge) -> Iterator[_Form]:
             weights.eliminate_zeros()
         smaller = RankerWeights.of(Rankers(weights, rankers.biases)).shrunk(precision)
         name = f"{precision}, weights from {least:g}" if least else precision
-        yield _Form(name, smaller, lambda own=smaller: own.scores(judge.rows, judge.shortlist) - before)  # type: ignore[misc]
+        yield _Form(name, smaller, lambda own=smaller: {"rankers": own.scores(judge.rows, judge.shortlist) - before})  # type: ignore[misc]

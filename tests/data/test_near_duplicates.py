@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from rankae.data.near_duplicates import held_out_folds, novel_rows
+from rankae.data.near_duplicates import held_out_folds, held_out_sizes, novel_rows
 
 
 def copies(groups: int, size: int, seed: int = 0) -> sp.csr_matrix:
@@ -26,11 +26,12 @@ def test_small_data_is_covered_by_five_even_folds():
     assert sorted(np.bincount(fold).tolist()) == [40, 40, 41, 41, 41]
 
 
-def test_a_quarter_is_held_out_once_where_15_percent_were_too_few():
-    fold = held_out_folds(np.zeros(5000), seed=0)
-    assert (fold == 0).sum() == 1250
-    assert (fold == -1).sum() == 3750
-    assert (held_out_folds(np.zeros(9000), seed=0) == 0).sum() == 1500
+@pytest.mark.parametrize(("rows", "folds"), [(2401, 5), (4880, 3), (9361, 2)])
+def test_of_more_rows_as_few_fifths_are_held_out_as_are_enough(rows, folds):
+    fold = held_out_folds(np.zeros(rows), seed=0)
+    assert np.bincount(fold[fold >= 0]).tolist() == held_out_sizes(rows)
+    assert len(held_out_sizes(rows)) == folds
+    assert 2400 <= (fold >= 0).sum() <= rows // 5 * folds + folds
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -80,7 +80,8 @@ class JointNetwork:
             return self
         small = copy(self.network)
         small.precision = precision
-        made, arrays = JointNetwork(small).state()
+        made, state = JointNetwork(small).state()
+        arrays: dict[str, Any] = state
         if without is not None:
             words = np.asarray(small.F.word_vectors.detach().cpu()).copy()
             words[without] = 0

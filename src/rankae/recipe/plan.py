@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.choices import Choices
-from rankae.data.near_duplicates import rows_of_one_fold
+from rankae.data.near_duplicates import held_out_sizes
 from rankae.errors import RankaeError
 from rankae.numerics.sparse_product import sparse_product
 from rankae.recipe import rules
@@ -136,14 +136,13 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
     (n, V), L, h = sizes.shape, labels.shape[1], s.code_size
     row = sizes.nnz / max(1, n)
     own = labels.nnz / max(1, n)
-    in_one_fold = rows_of_one_fold(n)
-    folds = 5 if in_one_fold is None else 1
+    held_out = held_out_sizes(n)
+    folds, held = len(held_out), sum(held_out)
     common = common_labels(labels, s.code_support, s.neighbours)
     tuned = L if common is None else len(common)
     low = s.effort == "low"
     listed = s.proposed * (1 + 0.8 * s.neighbours) + own  # distinct labels that are proposed for a row
     learnt = listed + s.random_negatives
-    held = n if in_one_fold is None else in_one_fold
     cost, dense_svd = _SECONDS, L <= 1000
     columns = h + 24
     solves = 12 * folds + 6

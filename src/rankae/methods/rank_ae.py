@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import fields, replace
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,29 +14,16 @@ from rankae.base.calibration import Calibration
 from rankae.base.choices import value_of
 from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.base.inputs import is_text, label_matrix, labels_among, labels_with_new
-from rankae.base.parameters import (
-    Count,
-    Device,
-    NGrams,
-    NotNegative,
-    Positive,
-    RandomState,
-    Share,
-    Threads,
-    check_values,
-)
 from rankae.base.ranker import Rows, none_of
-from rankae.base.search_space import Between, OneOf, Space
 from rankae.base.seeds import drawn_seed
 from rankae.components.stack import Stack
 from rankae.components.update import updated
 from rankae.data.dataset import Dataset
 from rankae.data.unit_length import unit_rows
 from rankae.errors import DataError, ModelFileError, RankaeError
-from rankae.methods.features import ChosenFeatures
-from rankae.methods.presets import JOINT, NETWORK, OPEN, OPEN_FOR_DENSE_ROWS, PRESETS, preset_settings
+from rankae.methods.presets import JOINT, NETWORK, preset_settings
+from rankae.methods.rank_ae_parameters import RankAEParameters
 from rankae.numerics.label_index import made_up_rows, measured_index
-from rankae.numerics.row_search import is_dense
 from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.threads import limited_to
 from rankae.paper.choices import batch_for, taken, train_as_chosen
@@ -51,28 +37,9 @@ from rankae.recipe.plan import Plan, plan_within
 from rankae.recipe.sizes import sizes_of
 
 _INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
-# Parameters that neither the recipe nor the joint training knows by these names.
-_NOT_OF_TRAINING = {
-    "preset", "words", "word_vectors", "ngrams", "title", "pieces", "min_df", "max_features", "token_pattern",
-    "analyzer", "accents", "html", "encoder", "encoder_weight", "label_names", "labels", "scale", "validation",
-    "random_state", "threads", "device", "checkpoint", "resume",
-}  # fmt: skip
-# What each preset is trained by.
-_KINDS: dict[str, type] = {preset: JointSettings if preset in JOINT else RecipeSettings for preset in PRESETS}
-_KINDS[NETWORK] = NetworkSettings
 
 
-# The paper tunes lambda, m, decay and the learning rate; the size of the code is ours to choose as well.
-_PAPER_SPACE: Space = {
-    "balance": Between(0.1, 10.0, log=True),
-    "margin": Between(0.05, 2.0, log=True),
-    "learning_rate": Between(1e-3, 3e-2, log=True),
-    "decay": Between(1e-6, 1e-1, log=True),
-    "code_size": OneOf((100, 200, 400)),
-}
-
-
-class RankAE(ChosenFeatures):
+class RankAE(RankAEParameters):
     """Rank-AE: dual attention over words, a label autoencoder, a ranking loss that tolerates noise.
 
     A parameter that is None is chosen by the preset or from the data; `choices_` says what and why.
@@ -130,162 +97,6 @@ class RankAE(ChosenFeatures):
     """
 
     method = "rank-ae"
-    # The recipe makes most choices itself, on the rows that it learns from; where their labels are noisy, clean rows
-    # choose better, the regularisation above all.
-    search_space: ClassVar[Space] = {
-        "code_size": OneOf((200, 400, 800)),
-        "ridge": Between(0.1, 30.0, log=True),
-        "noise_rounds": OneOf((0, 1, 2)),
-        "ranker_cost": Between(0.1, 10.0, log=True),
-        "proposed": OneOf((20, 40, 80)),
-        "attention": OneOf((True, False)),
-        "word_size": OneOf((250, 500, 1000)),
-    }
-
-    def __init__(
-        self,
-        preset: str = "default",
-        *,
-        effort: str | None = None,
-        code_size: int | None = None,
-        word_size: int | None = None,
-        attention: bool | None = None,
-        loss: str | None = None,
-        epochs: int | None = None,
-        ridge: float | None = None,
-        noise_rounds: int | None = None,
-        tuning: bool | None = None,
-        tuning_epochs: int | None = None,
-        network: int | None = None,
-        neighbours: bool | None = None,
-        most_rows: int | None = None,
-        rankers: bool | None = None,
-        ranker_cost: float | None = None,
-        code_support: int | None = None,
-        random_negatives: int | None = None,
-        proposed: int | None = None,
-        objective: str | None = None,
-        margin: float | None = None,
-        balance: float | None = None,
-        reduction: int | None = None,
-        hidden: int | None = None,
-        tied: bool | None = None,
-        activation: str | None = None,
-        scores: str | None = None,
-        pooling: str | None = None,
-        direct: float | None = None,
-        shortlist: int | None = None,
-        start: str | None = None,
-        word_deviation: float | None = None,
-        given_deviation: float | None = None,
-        word_optimizer: str | None = None,
-        word_rate: float | None = None,
-        word_decay: float | None = None,
-        encoder_rate: float | None = None,
-        code_rate: float | None = None,
-        learning_rate: float | None = None,
-        decay: float | None = None,
-        batch: int | None = None,
-        warmup: float | None = None,
-        word_dropout: float | None = None,
-        patience: int | None = None,
-        words: Literal["bag", "bilstm"] = "bag",
-        word_vectors: str | Path | None = None,
-        ngrams: NGrams | None = None,
-        title: NotNegative | None = None,
-        pieces: bool | None = None,
-        min_df: Count = 2,
-        max_features: Count | None = None,
-        token_pattern: str | None = None,
-        analyzer: Literal["word", "word+char", "char"] | None = None,
-        accents: Literal["keep", "strip"] = "keep",
-        html: Literal["strip", "keep", "auto"] = "auto",
-        encoder: str | Path | None = None,
-        encoder_weight: Positive | None = None,
-        label_names: bool | None = None,
-        labels: str | Path | None = None,
-        scale: Literal["centre", "standard", False] | None = None,
-        validation: Share = 0.0,
-        random_state: RandomState = 0,
-        threads: Threads | None = None,
-        device: Annotated[str, Device()] = "cpu",
-        checkpoint: str | Path | None = None,
-        resume: bool = False,
-    ) -> None:
-        self.preset = preset
-        self.effort = effort
-        self.code_size = code_size
-        self.word_size = word_size
-        self.attention = attention
-        self.loss = loss
-        self.epochs = epochs
-        self.ridge = ridge
-        self.noise_rounds = noise_rounds
-        self.tuning = tuning
-        self.tuning_epochs = tuning_epochs
-        self.network = network
-        self.neighbours = neighbours
-        self.most_rows = most_rows
-        self.rankers = rankers
-        self.ranker_cost = ranker_cost
-        self.code_support = code_support
-        self.random_negatives = random_negatives
-        self.proposed = proposed
-        self.objective = objective
-        self.margin = margin
-        self.balance = balance
-        self.reduction = reduction
-        self.hidden = hidden
-        self.tied = tied
-        self.activation = activation
-        self.scores = scores
-        self.pooling = pooling
-        self.direct = direct
-        self.shortlist = shortlist
-        self.start = start
-        self.word_deviation = word_deviation
-        self.given_deviation = given_deviation
-        self.word_optimizer = word_optimizer
-        self.word_rate = word_rate
-        self.word_decay = word_decay
-        self.encoder_rate = encoder_rate
-        self.code_rate = code_rate
-        self.learning_rate = learning_rate
-        self.decay = decay
-        self.batch = batch
-        self.warmup = warmup
-        self.word_dropout = word_dropout
-        self.patience = patience
-        self.words = words
-        self.word_vectors = word_vectors
-        self.ngrams = ngrams
-        self.title = title
-        self.pieces = pieces
-        self.min_df = min_df
-        self.max_features = max_features
-        self.token_pattern = token_pattern
-        self.analyzer = analyzer
-        self.accents = accents
-        self.html = html
-        self.encoder = encoder
-        self.encoder_weight = encoder_weight
-        self.label_names = label_names
-        self.labels = labels
-        self.scale = scale
-        self.validation = validation
-        self.random_state = random_state
-        self.threads = threads
-        self.device = device
-        self.checkpoint = checkpoint
-        self.resume = resume
-
-    @classmethod
-    def search_space_for(cls, parameters: dict[str, Any]) -> Space:
-        """Of the preset; binary cross-entropy has no margin."""
-        if not str(parameters.get("preset", "")).startswith("paper"):
-            return cls.search_space
-        return {n: space for n, space in _PAPER_SPACE.items() if n != "margin" or parameters.get("loss") != "bce"}
-
     # Training ---------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, Y: Any, trusted: tuple[Any, Any] | None = None, **unknown: Any) -> Self:
@@ -397,17 +208,6 @@ class RankAE(ChosenFeatures):
         self.history_ = fitted.history
         return fitted
 
-    def _sets(self, name: str) -> bool:
-        """Whether the user, or a preset file, sets a parameter that the preset leaves open."""
-        base, given = preset_settings(self.preset)
-        return getattr(self, name) is not None or given.get(name) != PRESETS[base].get(name)
-
-    def _open_settings(self, rows: Rows) -> dict[str, tuple[Any, ...]]:
-        """What held-out rows choose: what the preset leaves open and nobody has set."""
-        base, _ = preset_settings(self.preset)
-        dense = OPEN_FOR_DENSE_ROWS if sp.issparse(rows) and is_dense(rows) and base == "paper" else {}
-        return {name: values for name, values in (dense | OPEN[base]).items() if not self._sets(name)}
-
     def partial_fit(self, X: Any, Y: Any) -> Self:
         """Go on training with new rows, which may carry new labels; the first call is `fit`.
 
@@ -457,50 +257,6 @@ class RankAE(ChosenFeatures):
         super()._set_threshold(rows, labels)
         if self._threshold is not None:  # from rows that the model had not seen
             self.threshold_ = self._threshold
-
-    @property
-    def _seed(self) -> int:
-        """The seed of this fit, drawn once; a model of an older file that has none is one that was fitted with 0."""
-        return getattr(self, "seed_", 0)
-
-    def check_parameters(self, method: str | None = None) -> None:
-        """Refuse parameters out of range, and those that mean nothing to the preset."""
-        super().check_parameters(method)
-        base, settings = preset_settings(self.preset)
-        if unknown := sorted(set(settings) - set(self._get_param_names())):
-            raise RankaeError(f"{self.preset}: rank-ae has no parameter {unknown[0]!r}")
-        if beside := sorted(set(settings) & _NOT_OF_TRAINING):
-            raise RankaeError(f"{self.preset}: a preset cannot set {beside[0]}; set it beside the preset")
-        self._settings(_KINDS[base])
-
-    @property
-    def _effort(self) -> str:
-        base, _ = preset_settings(self.preset)
-        if base == NETWORK:
-            return "full"
-        return "none" if base in JOINT else self._settings(RecipeSettings).effort
-
-    def _settings(self, kind: type) -> Any:
-        """The preset's settings with the user's over them; one that the preset does not know is a mistake."""
-        base, settings = preset_settings(self.preset)
-        settings |= {name: value for name, value in self.get_params(deep=False).items() if value is not None}
-        settings = {name: value for name, value in settings.items() if name not in _NOT_OF_TRAINING}
-        known = {field.name for field in fields(kind)}
-        if unknown := sorted(set(settings) - known):
-            raise RankaeError(
-                f"{unknown[0]} has no meaning for the preset {base!r}; leave it out or choose another preset"
-            )
-        if kind is JointSettings:
-            settings |= {"word_encoder": self.words, "threads": self.threads}
-        elif self.words != "bag":
-            raise RankaeError('words="bilstm" needs the preset "paper"')
-        check_values(f"the preset {self.preset!r}", kind, settings)
-        if kind is RecipeSettings and self.device != "cpu" and settings.get("network") == 0:
-            raise RankaeError(
-                f"device is {self.device!r}, but the preset {self.preset!r} has no network to train there; "
-                "leave device out, or set network=1"
-            )
-        return kind(**settings, seed=self._seed, device=self.device)
 
     # Prediction and the model file ------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from rankae.report.grids import to_markdown
 from rankae.report.svg import Line, bar_chart
 
 DATA = ["delicious", "delicious-xmc", "bibtex", "eurlex57k-bow", "eurlex57k", "debtags", "debdeps", "tmdb-plots"]
+OURS = ("default", "network", "paper", "fast")
 ALONE = {"tuning": False, "network": 0, "neighbours": False, "rankers": False}
 TEXTS = {"eurlex57k", "debtags", "debdeps", "tmdb-plots"}
 # Of text alone: what Rank-AE has without GloVe, without any embeddings of words, without titles and pieces, and Parabel
@@ -105,7 +106,8 @@ def _short_table(summary: Summary) -> str:
         for name in shown:
             figures = {m: _mean(summary, data, name, m) for m in best}
             texts = [f"**{v:.1f}**" if v == best[m] else f"{v:.1f}" for m, v in figures.items()]
-            cells.append(" / ".join(texts) if figures["P@1"] >= 0 else "-")
+            older = " °" if name in OURS and summary.is_older(data, name) else ""
+            cells.append(" / ".join(texts) + older if figures["P@1"] >= 0 else "-")
         seeds = [str(summary.seeds(data, name)) for name in shown]
         lines.append(f"| {data} | {' | '.join(cells)} | {seeds[0] if len(set(seeds)) == 1 else ' / '.join(seeds)} |")
     return "\n".join(lines)

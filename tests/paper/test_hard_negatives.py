@@ -106,7 +106,7 @@ def test_shortlist_is_a_parameter_of_the_preset_paper(generated) -> None:
     rows, labels, *held_out = generated
     model = RankAE("paper", shortlist=100, epochs=3, code_size=16, word_size=12).fit(rows, labels)
     assert model.top_columns(held_out[0], 3)[0].shape == (500, 3)
-    with pytest.raises(RankaeError, match="shortlist is -1"):
+    with pytest.raises(RankaeError, match="shortlist must be at least 0, but it is -1"):
         RankAE("paper", shortlist=-1).fit(rows, labels)
     with pytest.raises(RankaeError, match="shortlist has no meaning"):
         RankAE("fast", shortlist=100).fit(rows, labels)

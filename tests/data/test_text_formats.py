@@ -40,12 +40,19 @@ def test_jsonl_features(read):
     assert data.features[0, 3] == 0.5
 
 
+def test_a_list_of_strings_is_a_text_of_one_line(read):
+    """A first line that more follow would be taken for a title."""
+    data = read('{"text": ["olive oil", "salt"], "labels": ["x"]}\n{"text": [], "labels": ["x"]}\n', "recipes.jsonl")
+    assert data.texts == ["olive oil, salt", ""]
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
         ('{"text": "a"}', "there is no 'labels'"),
         ('{"labels": []}', "there is no 'text'"),
-        ('{"text": 3, "labels": []}', "'text' must be a string, not int"),
+        ('{"text": 3, "labels": []}', "'text' must be a string or a list of strings, not int"),
+        ('{"text": ["a", 3], "labels": []}', "'text' must be a string or a list of strings, not list"),
         ('{"text": "a", "labels": [null]}', "None in 'labels' is no label"),
         ('{"text": "a", "labels": [{}]}', "is no label"),
         ('["a"]', "a JSON object was expected, not list"),

@@ -1,6 +1,6 @@
 """JSON lines: {"text": "...", "labels": ["...", ...]} or {"features": {"12": 0.5, ...}, "labels": [...]} a line.
 
-A text may have "vector": [0.5, ...] beside it.
+A text may be a list of strings, such as the ingredients of a recipe, and may have "vector": [0.5, ...] beside it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from rankae.errors import DataError
 Complain: TypeAlias = Callable[[str], NoReturn]  # it knows file and line
 
 MOST_COLUMNS = 1 << 27
+_BETWEEN = ", "  # the strings of a list that is a text
 MOST_VALUE = 3.4028235677e38  # from here on a number is infinite in float32
 
 
@@ -144,10 +145,7 @@ def _row(
     if labels_needed and label_column not in row:
         complain(f"there is no {label_column!r}; give a list of labels, empty if there are none")
     carried = tuple(row.get(name) for name in settings.carried)
-    texts = [row.get(name) for name in names]
-    if wrong := next((t for t in texts if not isinstance(t, str | None)), None):
-        name = names[texts.index(wrong)]
-        complain(f"{name!r} must be a string, not {type(wrong).__name__}")
+    texts = [_text(row.get(name), name, complain) for name in names]
     vector = row.get("vector")
     # A vector may stand for a row without words, such as an image.
     if (all(name in row for name in names) and any(isinstance(t, str) for t in texts)) or vector is not None:
@@ -159,6 +157,16 @@ def _row(
         return _Row(number, None, labels, _features(row["features"], n_features, complain), carried)
     lacking = next((name for name in names if row.get(name) is None), names[0])
     return complain(f"there is no {lacking!r} and no 'features'")
+
+
+def _text(given: Any, name: str, complain: Complain) -> str | None:
+    """What a field holds; a list, such as that of a recipe's ingredients, is read as one line, or it would look like a
+    title and what follows it."""
+    if isinstance(given, list) and all(isinstance(part, str) for part in given):
+        return _BETWEEN.join(given)
+    if not isinstance(given, str | None):
+        complain(f"{name!r} must be a string or a list of strings, not {type(given).__name__}")
+    return given
 
 
 def _object(line: str, complain: Complain, reading: ReadingSettings, labels_needed: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 
 from rankae.components.label_names import LabelNames
 from rankae.data import TextFeatures
-from rankae.data.label_names import LabelEntry, name_rows
+from rankae.data.label_names import LabelEntry, name_rows, weighted_names
 from rankae.errors import ModelFileError
 from rankae.numerics.shortlist import Shortlist
 
@@ -59,6 +59,22 @@ def test_further_names_count_less_and_titles_too():
     by_word = dict(zip(text.words, row, strict=True))
     assert by_word["images"] > by_word["music"] > by_word["sound"] > 0
     assert by_word["title:images"] == by_word["images"]
+
+
+def test_names_are_found_within_inflected_and_compound_words():
+    text = TextFeatures(min_df=1, analyzer="word+char").fit(["vanhoissa puutaloissa", "järven kalat", "kalakauppa"] * 3)
+    names = weighted_names(entries(["puutalo", "kala"]), text)
+    scores = (text.transform(["vanhoissa puutaloissa", "järven kalat", "kalakauppa"]) @ names.T).toarray()
+    assert scores.argmax(axis=1).tolist() == [0, 1, 1]
+    assert names.shape[1] == text.width
+    by_words = TextFeatures(min_df=1).fit(["vanhoissa puutaloissa", "järven kalat", "kalakauppa"] * 3)
+    assert weighted_names(entries(["puutalo", "kala"]), by_words).nnz == 0
+
+
+def test_names_are_read_by_characters_where_texts_are():
+    text = TextFeatures(min_df=1, analyzer="char").fit(["puutaloissa", "kalakauppa"] * 3)
+    names = weighted_names(entries(["puutalo", "kala"]), text)
+    assert (text.transform(["puutaloissa", "kalakauppa"]) @ names.T).toarray().argmax(axis=1).tolist() == [0, 1]
 
 
 def test_forged_names_are_refused():

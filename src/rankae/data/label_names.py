@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.data.text import TextFeatures
-from rankae.data.tokens import pieces
+from rankae.data.text import OF_CHARACTERS, TextFeatures
+from rankae.data.tokens import characters, pieces
 
 _COMMON = 0.2  # of the labels: what so many are called by tells none from others
 _TELLING = 0.5  # the share of labels, or of their rows, that must have a telling name for names to count
@@ -49,8 +49,20 @@ def name_rows(entries: Sequence[LabelEntry], text: TextFeatures, counts: np.ndar
 
 
 def weighted_names(entries: Sequence[LabelEntry], text: TextFeatures) -> sp.csr_matrix:
-    """The weighted words of each label's names, labels x columns of texts, whether they say something or not."""
+    """The weighted words of each label's names, labels x columns of texts, whether they say something or not.
+
+    Where texts are read by runs of characters too, so are names: of *talo*, a text may have no more than *talossakin*.
+    """
     found = [_weighted(entry, text) for entry in entries]
+    blocks = [_unit_rows(found, text)]
+    if (of_characters := text.of_characters) is not None:
+        blocks.append(_unit_rows(list(map(_by_characters, found)), of_characters) * OF_CHARACTERS)
+    width = text.width - sum(block.shape[1] for block in blocks)
+    return sp.hstack([*blocks, sp.csr_matrix((len(found), width), dtype=np.float32)], format="csr")
+
+
+def _unit_rows(found: Sequence[Mapping[str, float]], text: TextFeatures) -> sp.csr_matrix:
+    """Names x columns of a vocabulary: the rarer a word, the more it weighs, and most of all one that no text has."""
     column = {word: at for word, at in text.columns_of({word for words in found for word in words}).items() if at}
     indptr, indices, values = [0], [], []
     rarest = float(text.word_weights.max(initial=1.0))
@@ -61,8 +73,16 @@ def weighted_names(entries: Sequence[LabelEntry], text: TextFeatures) -> sp.csr_
         indices += sorted(row)
         values += [row[place] for place in sorted(row)]
         indptr.append(len(indices))
-    shape = len(entries), text.width
+    shape = len(found), len(text.words)
     return sp.csr_matrix((np.array(values, np.float32), np.array(indices, np.int32), indptr), shape=shape)
+
+
+def _by_characters(words: Mapping[str, float]) -> dict[str, float]:
+    runs: dict[str, float] = {}
+    for word, weight in words.items():
+        for run in characters([word]):
+            runs[run] = max(runs.get(run, 0.0), weight)
+    return runs
 
 
 def _weighted(entry: LabelEntry, text: TextFeatures) -> dict[str, float]:
@@ -79,7 +99,7 @@ def _weighted(entry: LabelEntry, text: TextFeatures) -> dict[str, float]:
             tokens = text.words_in(_PARTED.sub(" ", said))
             for word in tokens + pieces(tokens):
                 words[word] = max(words.get(word, 0.0), _WEIGHTS[name])
-    return words
+    return _by_characters(words) if text.analyzer == "char" else words
 
 
 def _is_word(word: str) -> bool:

@@ -17,7 +17,7 @@ from rankae.errors import DataError
 _NOTHING = np.empty(0, dtype=np.int32)
 _TITLE = "title:"  # begins the name of a title's feature
 ANALYZERS = ("word", "word+char", "char")
-_OF_CHARACTERS = np.float32(0.7)  # length of what a row has of characters beside words of length 1
+OF_CHARACTERS = np.float32(0.7)  # length of what a row has of characters beside words of length 1
 MOST_CHARACTERS = 100_000  # runs of them that are features
 
 
@@ -148,7 +148,7 @@ class TextFeatures:
         if self._characters is None:
             return rows
         self._characters.html = self.html
-        return sp.hstack([rows, self._characters.fit_words(texts) * _OF_CHARACTERS], format="csr")
+        return sp.hstack([rows, self._characters.fit_words(texts) * OF_CHARACTERS], format="csr")
 
     def fit(self, texts: Sequence[str]) -> Self:
         self.fit_transform(texts)
@@ -175,7 +175,7 @@ class TextFeatures:
         matrix.has_canonical_format = True  # scipy would look for itself
         weighted = self._weighted(matrix)
         if self._characters is not None:
-            weighted = sp.hstack([weighted, self._characters.transform(texts) * _OF_CHARACTERS], format="csr")
+            weighted = sp.hstack([weighted, self._characters.transform(texts) * OF_CHARACTERS], format="csr")
         if self.block is None:
             return weighted
         return self.block.beside(weighted, self.block.vectors(self.shown(texts)))
@@ -272,6 +272,11 @@ class TextFeatures:
         """Columns of a row: words and the numbers of vectors."""
         of_characters = 0 if self._characters is None else len(self._characters.words)
         return len(self.words) + of_characters + (0 if self.block is None else self.block.size)
+
+    @property
+    def of_characters(self) -> TextFeatures | None:
+        """What reads runs of characters into the columns behind those of words, if they are read besides."""
+        return self._characters
 
     def words_in(self, text: str) -> list[str]:
         """The words of a text, whether they are known or not."""

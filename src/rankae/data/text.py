@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.data.html import is_html, share_of_html, strip_html
+from rankae.data.hyphens import join_broken_words, words_are_broken
 from rankae.data.tokens import VERSION, WORD, Tokenizer, characters, pieces
 from rankae.data.vectors import TextWithVector, VectorBlock
 from rankae.errors import DataError
@@ -39,11 +40,13 @@ class TextFeatures:
         length of its own, so that words are not drowned.
     token_pattern, lowercase, accents : what counts as a word, see `rankae.data.tokens.Tokenizer`.
     html : "strip" to read what a page shows, "keep" to read tags as words, "auto" to strip where many texts have tags.
+    hyphens : "join" to read words that are broken at the end of a line as one, "keep" to read their halves, "auto" to
+        join where the texts tell that words are broken.
     tokenizer : version of the rules by which words are cut.
 
     Attributes
     ----------
-    html : what "auto" came to, from `fit` on.
+    html, hyphens : what "auto" came to, from `fit` on.
     block : the vectors that a text has besides its words, in the columns behind them; None for none. Texts that carry
         vectors of the user's have such a block from `fit` on, an encoder's is set by whoever wants it.
     words : the vocabulary, most frequent first, so that the busy part of any table by word stays in cache.
@@ -72,6 +75,7 @@ class TextFeatures:
         lowercase: bool = True,
         accents: str = "keep",
         html: str = "auto",
+        hyphens: str = "auto",
         tokenizer: int = VERSION,
     ) -> None:
         low, high = ngrams
@@ -85,6 +89,8 @@ class TextFeatures:
             raise DataError(f"analyzer is {analyzer!r}; it must be {', '.join(ANALYZERS[:-1])} or {ANALYZERS[-1]}")
         if html not in ("strip", "keep", "auto"):
             raise DataError(f"html is {html!r}; it must be strip, keep or auto")
+        if hyphens not in ("join", "keep", "auto"):
+            raise DataError(f"hyphens is {hyphens!r}; it must be join, keep or auto")
         self._tokens = Tokenizer(token_pattern, lowercase, accents, tokenizer)
         self.ngrams = (int(low), int(high))
         self.min_df = min_df
@@ -98,7 +104,7 @@ class TextFeatures:
         self.analyzer = analyzer
         self.lowercase = lowercase
         self.accents = accents
-        self.html = html
+        self.html, self.hyphens = html, hyphens
         self.words: list[str] = []
         self.of_titles = 0  # how many of them, the last ones, are features of titles
         self.word_weights = np.empty(0, dtype=np.float32)
@@ -108,7 +114,8 @@ class TextFeatures:
         if analyzer == "word+char":
             alike = {"token_pattern": token_pattern, "lowercase": lowercase, "accents": accents}
             most = min(max_features or MOST_CHARACTERS, MOST_CHARACTERS)
-            own = {"sublinear": sublinear, "idf": idf, "norm": norm, "analyzer": "char", "html": html}
+            own = {"sublinear": sublinear, "idf": idf, "norm": norm, "analyzer": "char"}
+            own |= {"html": html, "hyphens": hyphens}
             self._characters = TextFeatures((1, 1), min_df + 1, most, tokenizer=tokenizer, **own, **alike)  # type: ignore[arg-type]
 
     def fit_transform(self, texts: Sequence[str]) -> sp.csr_matrix:
@@ -130,6 +137,8 @@ class TextFeatures:
         most, titles = self.max_features, None
         if self.html == "auto":
             self.html = "strip" if is_html(share_of_html(texts)) else "keep"
+        if self.hyphens == "auto":
+            self.hyphens = "join" if words_are_broken(texts) else "keep"
         if self.title:
             of_titles = self._token_lists(texts, title_of)
             titles = count_grams(of_titles, self.ngrams, self.min_df, most and -(-most // 5))
@@ -147,7 +156,7 @@ class TextFeatures:
         rows = self._weighted(counts)
         if self._characters is None:
             return rows
-        self._characters.html = self.html
+        self._characters.html, self._characters.hyphens = self.html, self.hyphens
         return sp.hstack([rows, self._characters.fit_words(texts) * OF_CHARACTERS], format="csr")
 
     def fit(self, texts: Sequence[str]) -> Self:
@@ -203,6 +212,7 @@ class TextFeatures:
             "lowercase": self.lowercase,
             "accents": self.accents,
             "html": self.html,
+            "hyphens": self.hyphens,
             "tokenizer": self._tokens.version,
             "vectors": None if self.block is None else self.block.state(),
         }
@@ -214,8 +224,8 @@ class TextFeatures:
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], words: list[str]) -> Self:
-        of_version_1 = {"tokenizer": 1, "html": "keep"}  # models that say nothing of these
-        settings = {**of_version_1, **settings, "ngrams": tuple(settings["ngrams"])}
+        as_before = {"tokenizer": 1, "html": "keep", "hyphens": "keep"}  # of models that say nothing of these
+        settings = {**as_before, **settings, "ngrams": tuple(settings["ngrams"])}
         of_titles = settings.pop("of_titles", 0)  # older models know no titles
         vectors, characters_known = settings.pop("vectors", None), settings.pop("characters", 0)
         text = cls(**settings)
@@ -258,14 +268,14 @@ class TextFeatures:
 
     def shown(self, texts: Sequence[str]) -> Sequence[str]:
         """The texts as an encoder reads them; those with vectors of their own stay as they are."""
-        return texts if self.html != "strip" else [self.plain(text) for text in texts]
+        changed = self.html == "strip" or self.hyphens == "join"
+        return [self.plain(text) for text in texts] if changed else texts
 
     def plain(self, text: str) -> str:
-        """The text as it is read: without tags, if they are to be stripped."""
-        if self.html != "strip":
-            return text
-        stripped = strip_html(text)
-        return TextWithVector.of(stripped, text.vector) if isinstance(text, TextWithVector) else stripped
+        """The text as it is read: without tags, if they are to be stripped, and with broken words joined."""
+        read: str = strip_html(text) if self.html == "strip" else text
+        read = join_broken_words(read) if self.hyphens == "join" else read
+        return TextWithVector.of(read, text.vector) if isinstance(text, TextWithVector) else read
 
     @property
     def width(self) -> int:

@@ -55,6 +55,7 @@ class ChosenFeatures(LabelRanker):
     analyzer: str | None
     accents: str
     html: str
+    hyphens: str
     encoder: str | Path | None
     encoder_weight: float | None
     label_names: bool | None
@@ -131,7 +132,8 @@ class ChosenFeatures(LabelRanker):
 
     def _reading(self) -> dict[str, Any]:
         """What the user says of how a text is cut into words."""
-        return {"token_pattern": self.token_pattern or WORD, "accents": self.accents, "html": self.html}
+        how = {"accents": self.accents, "html": self.html, "hyphens": self.hyphens}
+        return {"token_pattern": self.token_pattern or WORD, **how}
 
     def _rows(self, X: Any) -> Rows:
         X = texts_of(X)

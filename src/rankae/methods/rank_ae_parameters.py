@@ -32,8 +32,8 @@ from rankae.recipe.joint_network import NetworkSettings
 # Parameters that neither the recipe nor the joint training knows by these names.
 _NOT_OF_TRAINING = {
     "preset", "words", "word_vectors", "ngrams", "title", "pieces", "min_df", "max_features", "token_pattern",
-    "analyzer", "accents", "html", "encoder", "encoder_weight", "label_names", "labels", "scale", "validation",
-    "random_state", "threads", "device", "checkpoint", "resume",
+    "analyzer", "accents", "html", "hyphens", "encoder", "encoder_weight", "label_names", "labels", "scale",
+    "validation", "random_state", "threads", "device", "checkpoint", "resume",
 }  # fmt: skip
 # What each preset is trained by.
 _KINDS: dict[str, type] = {preset: JointSettings if preset in JOINT else RecipeSettings for preset in PRESETS}
@@ -123,6 +123,7 @@ class RankAEParameters(ChosenFeatures):
         analyzer: Literal["word", "word+char", "char"] | None = None,
         accents: Literal["keep", "strip"] = "keep",
         html: Literal["strip", "keep", "auto"] = "auto",
+        hyphens: Literal["join", "keep", "auto"] = "auto",
         encoder: str | Path | None = None,
         encoder_weight: Positive | None = None,
         label_names: bool | None = None,
@@ -190,6 +191,7 @@ class RankAEParameters(ChosenFeatures):
         self.analyzer = analyzer
         self.accents = accents
         self.html = html
+        self.hyphens = hyphens
         self.encoder = encoder
         self.encoder_weight = encoder_weight
         self.label_names = label_names

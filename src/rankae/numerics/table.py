@@ -46,7 +46,7 @@ class Table:
 
     @property
     def stored(self) -> np.ndarray:
-        """The values as `kernels.small_numbers.number` reads them."""
+        """The values as `small_numbers.number` reads them."""
         return _as_stored(self.values)
 
     @property
@@ -86,7 +86,7 @@ class RaggedTable:
 
     @property
     def stored(self) -> np.ndarray:
-        """The values as `kernels.small_numbers.number` reads them."""
+        """The values as `small_numbers.number` reads them."""
         return _as_stored(self.values)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Pooling a document's positions into a fixed number of equal parts of its own length.
 
-Stack follow each row's own length, not the padded width of its batch, so a document's answer
-does not depend on the company it is read in.
+Parts follow each row's own length, not the padded width of its batch: a document's scores must not depend on the other
+documents of the batch.
 """
 
 from __future__ import annotations

@@ -3,54 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 
+from rankae.base.parameters import Count, Device, NotNegative, Positive, Seed
 from rankae.base.ranker import LabelRanker, Rows
+from rankae.data.unit_length import unit_rows
 from rankae.paper.optimizer import RowAdam
 from rankae.progress import bar
 from rankae.rivals._network_training import pick_device
 from rankae.rivals._ranked import Ranked, rank_in_blocks
-from rankae.rivals._unit_rows import unit_rows
+from rankae.rivals._sparse_linear import SparseLinear
 
 ROWS_AT_ONCE = 512
 _WARM_UP = 0.1  # share of the steps in which the learning rate rises
 
 
-class SparseLinear(nn.Module):
-    """W x + b of sparse rows x; a step of training touches only the rows of W whose features occur."""
-
-    def __init__(self, features: int, outputs: int) -> None:
-        super().__init__()
-        self.table = nn.Parameter(torch.zeros(features, outputs))
-        self.bias = nn.Parameter(torch.zeros(outputs))
-
-    def forward(self, rows: sp.csr_matrix) -> Tensor:
-        device = self.table.device
-        columns = torch.from_numpy(rows.indices.astype(np.int64)).to(device)
-        starts = torch.from_numpy(rows.indptr[:-1].astype(np.int64)).to(device)
-        values = torch.from_numpy(rows.data.astype(np.float32)).to(device)
-        pooled = nn.functional.embedding_bag(
-            columns, self.table, starts, mode="sum", per_sample_weights=values, sparse=True
-        )
-        return pooled + self.bias
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class SetRanker(LabelRanker):
     """A model of whole label sets: it ranks labels by their marginal probabilities, and answers with a set.
 
-    A method says `_module`, `_loss` of a batch, `_marginals` and `_sets` of a block of rows.
+    A method says `_marginals` and `_sets` of a block of rows, and trains its module with `_train`.
+
+    Parameters
+    ----------
+    learning_rate, epochs, batch_size : of Adam. decay : of the weights, per step and learning rate (L2).
+    label_limit : most labels accepted.
+    device : "auto", "cpu", "cuda", ...
+    random_state : seed.
     """
 
-    learning_rate: float
-    decay: float
-    epochs: int
-    batch_size: int
-    device: str
+    learning_rate: Positive = 0.1
+    decay: NotNegative = 0.003
+    epochs: Count = 10
+    batch_size: Count = 128
+    label_limit: Count = 1000
+    device: Annotated[str, Device(auto=True)] = "auto"
+    random_state: Seed = 0
 
     def _marginals(self, rows: sp.csr_matrix) -> np.ndarray:
         """Probability of every label, rows x labels."""

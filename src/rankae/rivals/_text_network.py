@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +11,7 @@ import torch
 from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
+from rankae.base.parameters import Count, Device, RandomState
 from rankae.base.ranker import LabelRanker
 from rankae.errors import ModelFileError
 from rankae.rivals._network_training import (
@@ -29,21 +31,31 @@ ROWS_AT_ONCE = 128
 JUDGED_PLACES = 5
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TextNetwork(LabelRanker):
     """A network from word numbers (rows x words, 0 = padding) to a score for each label.
 
     A method says its network, its loss and its optimiser.
+
+    Parameters
+    ----------
+    vocabulary : most frequent words that have a vector of their own.
+    longest : words of a document that are read.
+    epochs, batch_size : of the optimiser.
+    patience : stop after so many epochs without a gain on held-out rows (a tenth); the best epoch is kept.
+    device : "auto", "cpu", "cuda", ...
+    random_state : seed.
     """
 
     reads = "text"
 
-    vocabulary: int
-    longest: int
-    epochs: int
-    batch_size: int
-    patience: int
-    device: str
-    random_state: Any
+    vocabulary: Count = 30_000
+    longest: Count = 500
+    epochs: Count = 20
+    batch_size: Count = 64
+    patience: Count = 3
+    device: Annotated[str, Device(auto=True)] = "auto"
+    random_state: RandomState = None
 
     def _build(self, n_words: int, n_labels: int) -> nn.Module:
         raise NotImplementedError

@@ -6,13 +6,14 @@ a running sum over words gives every bag by one subtraction, whatever the size o
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rankae.base.parameters import Count, Device, NotNegative, Positive, RandomState, Share
+from rankae.base.parameters import Count, NotNegative, Positive, Share
 from rankae.base.search_space import Between, Space
 from rankae.rivals._doc_pooling import mean_pool, parts_of
 from rankae.rivals._text_network import TextNetwork
@@ -48,6 +49,7 @@ class BowCNNNetwork(nn.Module):
         return self.output(pooled.flatten(1))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BowCNN(TextNetwork):
     """Bow-CNN on raw text, trained by SGD on square loss.
 
@@ -55,16 +57,13 @@ class BowCNN(TextNetwork):
 
     Parameters
     ----------
-    vocabulary : most frequent words that are read.
-    longest : words of a document that are read.
     region : words in a bag.
     stride : places between bags.
     units : neurons over each bag.
     parts : equal parts of a document over which neurons are averaged.
-    learning_rate, momentum, weight_decay, epochs, batch_size : of SGD; the rate falls to a tenth at 80 % of the epochs.
-    patience : stop after so many epochs without a gain on held-out rows (a tenth); the best epoch is kept.
-    device : "auto", "cpu", "cuda", ...
-    random_state : seed.
+    learning_rate, momentum, weight_decay : of SGD; the rate falls to a tenth at 80 % of the epochs.
+
+    See `TextNetwork` for the other parameters.
     """
 
     method = "bow-cnn"
@@ -73,37 +72,16 @@ class BowCNN(TextNetwork):
         "weight_decay": Between(1e-6, 1e-3, log=True),
     }
 
-    def __init__(
-        self,
-        vocabulary: Count = 30_000,
-        longest: Count = 500,
-        region: Count = 20,
-        stride: Count = 2,
-        units: Count = 1000,
-        parts: Count = 10,
-        learning_rate: Positive = 0.1,
-        momentum: Share = 0.9,
-        weight_decay: NotNegative = 1e-4,
-        epochs: Count = 30,
-        batch_size: Count = 100,
-        patience: Count = 5,
-        device: Annotated[str, Device(auto=True)] = "auto",
-        random_state: RandomState = None,
-    ) -> None:
-        self.vocabulary = vocabulary
-        self.longest = longest
-        self.region = region
-        self.stride = stride
-        self.units = units
-        self.parts = parts
-        self.learning_rate = learning_rate
-        self.momentum = momentum
-        self.weight_decay = weight_decay
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.patience = patience
-        self.device = device
-        self.random_state = random_state
+    region: Count = 20
+    stride: Count = 2
+    units: Count = 1000
+    parts: Count = 10
+    learning_rate: Positive = 0.1
+    momentum: Share = 0.9
+    weight_decay: NotNegative = 1e-4
+    epochs: Count = 30
+    batch_size: Count = 100
+    patience: Count = 5
 
     def _build(self, n_words: int, n_labels: int) -> nn.Module:
         return BowCNNNetwork(n_words, n_labels, self.region, self.stride, self.units, self.parts)

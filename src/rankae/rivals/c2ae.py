@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -9,7 +10,6 @@ import scipy.sparse as sp
 import torch
 from sklearn.utils import check_random_state
 from torch import Tensor, nn
-from torch.nn import functional
 
 from rankae.base.parameters import Count, Device, NotNegative, Positive, RandomState, Share
 from rankae.base.ranker import LabelRanker
@@ -26,32 +26,11 @@ from rankae.rivals._network_training import (
     weights_to_arrays,
 )
 from rankae.rivals._ranked import Ranked, rank_in_blocks
+from rankae.rivals._sparse_linear import SparseLinear
 
 JUDGED_PLACES = 5
 CODE_SHARE = 0.8  # the code has so many dimensions for each label ...
 CODE_LIMIT = 500  # ... but no more than this
-
-
-class SparseLinear(nn.Module):
-    """A linear layer on CSR rows: the weighted sum of the rows of its table that the input names."""
-
-    def __init__(self, inputs: int, outputs: int) -> None:
-        super().__init__()
-        self.table = nn.Parameter(torch.empty(inputs, outputs))
-        self.bias = nn.Parameter(torch.zeros(outputs))
-        nn.init.xavier_uniform_(self.table)
-
-    def forward(self, rows: sp.csr_matrix) -> Tensor:
-        device = self.table.device
-        summed = functional.embedding_bag(
-            torch.from_numpy(rows.indices.astype(np.int64)).to(device),
-            self.table,
-            torch.from_numpy(rows.indptr.astype(np.int64)).to(device),
-            mode="sum",
-            per_sample_weights=torch.from_numpy(rows.data.astype(np.float32)).to(device),
-            include_last_offset=True,
-        )
-        return summed + self.bias
 
 
 class C2AENetwork(nn.Module):
@@ -61,17 +40,24 @@ class C2AENetwork(nn.Module):
         super().__init__()
         self.n_labels = n_labels
         self.F = nn.Sequential(
-            SparseLinear(n_features, hidden),
+            _xavier(n_features, hidden),
             nn.LeakyReLU(),
             nn.Dropout(dropout),
             nn.Linear(hidden, hidden),
             nn.LeakyReLU(),
             nn.Linear(hidden, code),
         )
-        self.E = nn.Sequential(SparseLinear(n_labels, hidden), nn.LeakyReLU(), nn.Linear(hidden, code))
+        self.E = nn.Sequential(_xavier(n_labels, hidden), nn.LeakyReLU(), nn.Linear(hidden, code))
         self.D = nn.Sequential(nn.Linear(code, hidden), nn.LeakyReLU(), nn.Linear(hidden, n_labels), nn.Sigmoid())
 
 
+def _xavier(inputs: int, outputs: int) -> SparseLinear:
+    layer = SparseLinear(inputs, outputs)
+    nn.init.xavier_uniform_(layer.table)
+    return layer
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class C2AE(LabelRanker):
     """Canonically correlated autoencoder.
 
@@ -95,31 +81,17 @@ class C2AE(LabelRanker):
         "hidden": OneOf((256, 512)),
     }
 
-    def __init__(
-        self,
-        hidden: Count = 512,
-        code: Count | None = None,
-        alpha: NotNegative = 2.0,
-        sharpness: Positive = 5.0,
-        dropout: Share = 0.5,
-        learning_rate: Positive = 1e-3,
-        epochs: Count = 50,
-        batch_size: Count = 128,
-        patience: Count = 5,
-        device: Annotated[str, Device(auto=True)] = "auto",
-        random_state: RandomState = None,
-    ) -> None:
-        self.hidden = hidden
-        self.code = code
-        self.alpha = alpha
-        self.sharpness = sharpness
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.patience = patience
-        self.device = device
-        self.random_state = random_state
+    hidden: Count = 512
+    code: Count | None = None
+    alpha: NotNegative = 2.0
+    sharpness: Positive = 5.0
+    dropout: Share = 0.5
+    learning_rate: Positive = 1e-3
+    epochs: Count = 50
+    batch_size: Count = 128
+    patience: Count = 5
+    device: Annotated[str, Device(auto=True)] = "auto"
+    random_state: RandomState = None
 
     def _build(self, n_features: int, n_labels: int) -> C2AENetwork:
         code = self.code or max(1, min(CODE_LIMIT, int(CODE_SHARE * n_labels)))

@@ -12,7 +12,8 @@ clustered first, so that components differ from the start, and early responsibil
 from __future__ import annotations
 
 import heapq
-from typing import Annotated, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,12 +22,13 @@ from sklearn.cluster import KMeans
 from torch import Tensor, nn
 from torch.nn.functional import log_softmax, softplus
 
-from rankae.base.parameters import Count, Device, NotNegative, Positive, Seed
+from rankae.base.parameters import Count
 from rankae.base.search_space import Between, OneOf, Space
-from rankae.rivals._label_sets import SetRanker, SparseLinear
+from rankae.data.unit_length import unit_rows
+from rankae.rivals._label_sets import SetRanker
 from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._network_training import pick_device, weights_from_arrays, weights_to_arrays
-from rankae.rivals._unit_rows import unit_rows
+from rankae.rivals._sparse_linear import SparseLinear
 
 _CLUSTERED = 0.1  # share of the training in which components keep to the clusters of labels
 _TEMPERED = 0.5  # share after which responsibilities are those of the model
@@ -34,16 +36,13 @@ _HOTTEST = 5.0
 _SETS_EACH = 10  # best sets of a component that are weighed by the whole mixture
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CBM(SetRanker):
     """Conditional Bernoulli mixture; for up to a few hundred labels.
 
     Parameters
     ----------
-    components : K; 1 is independent logistic regressions.
-    learning_rate, epochs, batch_size : of Adam. decay : of the weights, per step and learning rate (L2).
-    label_limit : most labels accepted.
-    device : "auto", "cpu", "cuda", ...
-    random_state : seed.
+    components : K; 1 is independent logistic regressions. See `SetRanker` for the other parameters.
     """
 
     method = "cbm"
@@ -53,25 +52,7 @@ class CBM(SetRanker):
         "epochs": OneOf((10, 20, 40)),
     }
 
-    def __init__(
-        self,
-        components: Count = 5,
-        learning_rate: Positive = 0.1,
-        decay: NotNegative = 0.003,
-        epochs: Count = 10,
-        batch_size: Count = 128,
-        label_limit: Count = 1000,
-        device: Annotated[str, Device(auto=True)] = "auto",
-        random_state: Seed = 0,
-    ) -> None:
-        self.components = components
-        self.learning_rate = learning_rate
-        self.decay = decay
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.label_limit = label_limit
-        self.device = device
-        self.random_state = random_state
+    components: Count = 5
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         few_enough_labels(self, labels.shape[1], self.label_limit, "trains every component on each label")
@@ -120,8 +101,8 @@ class CBM(SetRanker):
 class _Mixture(nn.Module):
     def __init__(self, features: int, labels: int, components: int) -> None:
         super().__init__()
-        self.gate = SparseLinear(features, components)
-        self.experts = SparseLinear(features, components * labels)
+        self.gate = SparseLinear(features, components, sparse_gradients=True)
+        self.experts = SparseLinear(features, components * labels, sparse_gradients=True)
         self.components = components
 
     def forward(self, rows: sp.csr_matrix) -> tuple[Tensor, Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from rankae.rivals._ranked import Ranked, rank_in_blocks
 ROWS_AT_ONCE = 1024
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ClassifierChain(LabelRanker):
     """A chain of linear SVMs in random order, trained by scikit-learn on rows scaled to length 1.
 
@@ -38,10 +40,9 @@ class ClassifierChain(LabelRanker):
     method = "classifier-chain"
     search_space: ClassVar[Space] = {"C": Between(0.01, 10.0, log=True)}
 
-    def __init__(self, C: Positive = 1.0, label_limit: Count = 1000, random_state: RandomState = None) -> None:
-        self.C = C
-        self.label_limit = label_limit
-        self.random_state = random_state
+    C: Positive = 1.0
+    label_limit: Count = 1000
+    random_state: RandomState = None
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         n_rows, n_labels = labels.shape

@@ -9,26 +9,29 @@ probability lies; that makes it exact and cheap.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 
-from rankae.base.parameters import Count, CountFromZero, Device, NotNegative, Positive, Seed
+from rankae.base.parameters import Count, CountFromZero, NotNegative, Positive
 from rankae.base.search_space import Between, OneOf, Space
+from rankae.data.unit_length import unit_rows
 from rankae.model_file import pack_csr, unpack_csr
 from rankae.model_file.schema import Array, csr
-from rankae.rivals._label_sets import SetRanker, SparseLinear
+from rankae.rivals._label_sets import SetRanker
 from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._network_training import pick_device, weights_from_arrays, weights_to_arrays
-from rankae.rivals._unit_rows import unit_rows
+from rankae.rivals._sparse_linear import SparseLinear
 
 _FEWEST_TOGETHER = 3  # rows that a pair of labels must share
 _NETWORK = "weights."
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CRF(SetRanker):
     """Pairwise CRF with supported inference; for up to a few hundred labels.
 
@@ -36,10 +39,8 @@ class CRF(SetRanker):
     ----------
     pairs : most pairs of labels that have weights of their own.
     blend : weight of the labels' own logistic scores beside the marginals, for labels that no supported set holds.
-    learning_rate, epochs, batch_size : of Adam. decay : of the weights, per step and learning rate (L2).
-    label_limit : most labels accepted.
-    device : "auto", "cpu", "cuda", ...
-    random_state : seed.
+
+    See `SetRanker` for the other parameters.
     """
 
     method = "crf"
@@ -49,27 +50,12 @@ class CRF(SetRanker):
         "pairs": OneOf((0, 500, 2000)),
     }
 
-    def __init__(
-        self,
-        pairs: CountFromZero = 2000,
-        blend: NotNegative = 0.01,
-        learning_rate: Positive = 0.03,
-        decay: NotNegative = 0.03,
-        epochs: Count = 20,
-        batch_size: Count = 128,
-        label_limit: Count = 500,
-        device: Annotated[str, Device(auto=True)] = "auto",
-        random_state: Seed = 0,
-    ) -> None:
-        self.pairs = pairs
-        self.blend = blend
-        self.learning_rate = learning_rate
-        self.decay = decay
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.label_limit = label_limit
-        self.device = device
-        self.random_state = random_state
+    pairs: CountFromZero = 2000
+    blend: NotNegative = 0.01
+    learning_rate: Positive = 0.03
+    decay: NotNegative = 0.03
+    epochs: Count = 20
+    label_limit: Count = 500
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         few_enough_labels(self, labels.shape[1], self.label_limit, "weighs every supported set of labels")
@@ -127,7 +113,7 @@ class CRF(SetRanker):
 class _Field(nn.Module):
     def __init__(self, features: int, labels: int, pairs: int) -> None:
         super().__init__()
-        self.unary = SparseLinear(features, labels)
+        self.unary = SparseLinear(features, labels, sparse_gradients=True)
         self.of_pairs = nn.Parameter(torch.zeros(3 * pairs))
 
     def set_scores(self, unary: Tensor, members: Tensor, states: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ fastText reads a file with `__label__N` before the words of each line, and write
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal
@@ -31,6 +32,7 @@ MARK, END_OF_LINE = "__label__", "</s>"  # fastText's own marks
 _MOST_ONE_VS_ALL = 4000
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FastText(PickledByState, LabelRanker):
     """Mean of word (and word n-gram) vectors, then a linear classifier.
 
@@ -58,25 +60,14 @@ class FastText(PickledByState, LabelRanker):
         "word_ngrams": OneOf((1, 2)),
     }
 
-    def __init__(
-        self,
-        learning_rate: Positive = 0.2,
-        epochs: Count = 25,
-        dim: Count = 100,
-        loss: Literal["auto", "ova", "softmax", "hs"] = "auto",
-        word_ngrams: Count = 1,
-        min_count: Count = 1,
-        n_jobs: Threads = 1,
-        random_state: RandomState = None,
-    ) -> None:
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.dim = dim
-        self.loss = loss
-        self.word_ngrams = word_ngrams
-        self.min_count = min_count
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    learning_rate: Positive = 0.2
+    epochs: Count = 25
+    dim: Count = 100
+    loss: Literal["auto", "ova", "softmax", "hs"] = "auto"
+    word_ngrams: Count = 1
+    min_count: Count = 1
+    n_jobs: Threads = 1
+    random_state: RandomState = None
 
     def _fit(self, rows: list[str], labels: sp.csr_matrix) -> None:
         if labels.nnz == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from rankae.rivals._trees.growth import LEAF
 from rankae.rivals._votes import popular_labels
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FastXML(LabelRanker):
     """Forest of nDCG-optimising trees, with the published settings as defaults.
 
@@ -44,21 +46,12 @@ class FastXML(LabelRanker):
         "labels_per_leaf": OneOf((20, 50, 100)),
     }
 
-    def __init__(
-        self,
-        trees: Count = 50,
-        max_leaf: Count = 10,
-        labels_per_leaf: Count = 100,
-        cost: Positive = 1.0,
-        tolerance: Positive = 0.1,
-        random_state: Seed = 0,
-    ) -> None:
-        self.trees = trees
-        self.max_leaf = max_leaf
-        self.labels_per_leaf = labels_per_leaf
-        self.cost = cost
-        self.tolerance = tolerance
-        self.random_state = random_state
+    trees: Count = 50
+    max_leaf: Count = 10
+    labels_per_leaf: Count = 100
+    cost: Positive = 1.0
+    tolerance: Positive = 0.1
+    random_state: Seed = 0
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         self.popular_ = popular_labels(labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from rankae.rivals._ranked import Ranked, nothing_ranked, rank_sparse
 ROWS_AT_ONCE = 1024
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NearestRows(LabelRanker):
     """Vote of the nearest training rows, each with its cosine as weight.
 
@@ -30,8 +32,7 @@ class NearestRows(LabelRanker):
     method = "knn"
     search_space: ClassVar[Space] = {"neighbours": Between(3, 100, log=True)}
 
-    def __init__(self, neighbours: Count = 20) -> None:
-        self.neighbours = neighbours
+    neighbours: Count = 20
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         self._index(normalize(rows), labels)

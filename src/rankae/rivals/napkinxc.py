@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, ClassVar
@@ -24,6 +25,7 @@ from rankae.rivals._packed_folder import pack, unpack
 from rankae.rivals._ranked import Ranked, rank_pairs
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _NapkinXC(PickledByState, LabelRanker):
     """A napkinXC model with logistic node classifiers.
 
@@ -42,11 +44,11 @@ class _NapkinXC(PickledByState, LabelRanker):
     }
 
     napkin_class: ClassVar[type[models.Model]]
-    liblinear_c: float
-    liblinear_eps: float
-    weights_threshold: float
-    n_jobs: int
-    random_state: Any
+    liblinear_c: Positive = 10.0
+    liblinear_eps: Positive = 0.1
+    weights_threshold: NotNegative = 0.1
+    n_jobs: Threads = 1
+    random_state: RandomState = None
 
     def _settings(self) -> dict[str, Any]:
         """The settings in napkinXC's own names."""
@@ -80,6 +82,7 @@ class _NapkinXC(PickledByState, LabelRanker):
         self.model_.load()
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PLT(_NapkinXC):
     """A tree over labels; a label's probability is the product along its path. See `_NapkinXC` for the rest.
 
@@ -93,28 +96,14 @@ class PLT(_NapkinXC):
     search_space: ClassVar[Space] = _NapkinXC.search_space | {"arity": OneOf((2, 16, 64))}
     napkin_class = models.PLT
 
-    def __init__(
-        self,
-        arity: Annotated[int, Range(2)] = 2,
-        max_leaves: Count = 100,
-        liblinear_c: Positive = 10.0,
-        liblinear_eps: Positive = 0.1,
-        weights_threshold: NotNegative = 0.1,
-        n_jobs: Threads = 1,
-        random_state: RandomState = None,
-    ) -> None:
-        self.arity = arity
-        self.max_leaves = max_leaves
-        self.liblinear_c = liblinear_c
-        self.liblinear_eps = liblinear_eps
-        self.weights_threshold = weights_threshold
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    arity: Annotated[int, Range(2)] = 2
+    max_leaves: Count = 100
 
     def _settings(self) -> dict[str, Any]:
         return super()._settings() | {"arity": self.arity, "max_leaves": self.max_leaves}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BR(_NapkinXC):
     """One logistic classifier a label, on every row. See `_NapkinXC` for the rest.
 
@@ -126,21 +115,7 @@ class BR(_NapkinXC):
     method = "br"
     napkin_class = models.BR
 
-    def __init__(
-        self,
-        liblinear_c: Positive = 10.0,
-        liblinear_eps: Positive = 0.1,
-        weights_threshold: NotNegative = 0.1,
-        label_limit: Count = 5000,
-        n_jobs: Threads = 1,
-        random_state: RandomState = None,
-    ) -> None:
-        self.liblinear_c = liblinear_c
-        self.liblinear_eps = liblinear_eps
-        self.weights_threshold = weights_threshold
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.label_limit = label_limit
+    label_limit: Count = 5000
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         few_enough_labels(self, labels.shape[1], self.label_limit, "trains on every row for each label")

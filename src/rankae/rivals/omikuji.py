@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, ClassVar, Literal
@@ -30,6 +31,7 @@ from rankae.rivals._packed_folder import pack, unpack
 from rankae.rivals._ranked import Ranked, rank_pairs
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _LabelTrees(PickledByState, LabelRanker):
     """Trees over labels with a linear classifier at every node.
 
@@ -54,19 +56,19 @@ class _LabelTrees(PickledByState, LabelRanker):
         "n_trees": OneOf((1, 3, 5)),
     }
 
-    n_trees: int
-    cluster_k: int
-    cluster_balanced: bool
-    min_branch_size: int
-    max_depth: int
-    linear_c: float
-    linear_weight_threshold: float
-    linear_loss: str
-    beam_size: int
-    n_jobs: int | None
-    ngrams: tuple[int, int]
-    title: float
-    pieces: bool
+    n_trees: Count = 3
+    cluster_k: Annotated[int, Range(2)] = 2
+    cluster_balanced: bool = True
+    min_branch_size: Count = 100
+    max_depth: Count = 20
+    linear_c: Positive = 1.0
+    linear_weight_threshold: NotNegative = 0.1
+    linear_loss: Literal["hinge", "log"] = "hinge"
+    beam_size: Count = 10
+    n_jobs: Threads | None = None
+    ngrams: NGrams = (1, 1)
+    title: NotNegative = 0.0
+    pieces: bool = False
 
     def _new_text(self) -> TextFeatures:
         ngrams = self.ngrams[0], self.ngrams[1]  # a list, if it comes from JSON
@@ -113,71 +115,15 @@ class Parabel(_LabelTrees):
 
     method = "parabel"
 
-    def __init__(
-        self,
-        n_trees: Count = 3,
-        cluster_k: Annotated[int, Range(2)] = 2,
-        cluster_balanced: bool = True,
-        min_branch_size: Count = 100,
-        max_depth: Count = 20,
-        linear_c: Positive = 1.0,
-        linear_weight_threshold: NotNegative = 0.1,
-        linear_loss: Literal["hinge", "log"] = "hinge",
-        beam_size: Count = 10,
-        n_jobs: Threads | None = None,
-        ngrams: NGrams = (1, 1),
-        title: NotNegative = 0.0,
-        pieces: bool = False,
-    ) -> None:
-        self.n_trees = n_trees
-        self.cluster_k = cluster_k
-        self.cluster_balanced = cluster_balanced
-        self.min_branch_size = min_branch_size
-        self.max_depth = max_depth
-        self.linear_c = linear_c
-        self.linear_weight_threshold = linear_weight_threshold
-        self.linear_loss = linear_loss
-        self.beam_size = beam_size
-        self.n_jobs = n_jobs
-        self.ngrams = ngrams
-        self.title = title
-        self.pieces = pieces
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class Bonsai(_LabelTrees):
-    """Bonsai: three label trees, shallow (3 levels), with up to 100 children a node; see `_LabelTrees`."""
+    """Bonsai: three shallow label trees (3 levels) with up to 100 children a node; see `_LabelTrees`."""
 
     method = "bonsai"
-
-    def __init__(
-        self,
-        n_trees: Count = 3,
-        cluster_k: Annotated[int, Range(2)] = 100,
-        cluster_balanced: bool = False,
-        min_branch_size: Count = 100,
-        max_depth: Count = 3,
-        linear_c: Positive = 1.0,
-        linear_weight_threshold: NotNegative = 0.1,
-        linear_loss: Literal["hinge", "log"] = "hinge",
-        beam_size: Count = 10,
-        n_jobs: Threads | None = None,
-        ngrams: NGrams = (1, 1),
-        title: NotNegative = 0.0,
-        pieces: bool = False,
-    ) -> None:
-        self.n_trees = n_trees
-        self.cluster_k = cluster_k
-        self.cluster_balanced = cluster_balanced
-        self.min_branch_size = min_branch_size
-        self.max_depth = max_depth
-        self.linear_c = linear_c
-        self.linear_weight_threshold = linear_weight_threshold
-        self.linear_loss = linear_loss
-        self.beam_size = beam_size
-        self.n_jobs = n_jobs
-        self.ngrams = ngrams
-        self.title = title
-        self.pieces = pieces
+    cluster_k: Annotated[int, Range(2)] = 100
+    cluster_balanced: bool = False
+    max_depth: Count = 3
 
 
 def write_omikuji_file(path: Path, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from rankae.rivals._limits import few_enough_labels
 from rankae.rivals._ranked import Ranked, rank_in_blocks
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OneVsRest(LabelRanker):
     """Squared-hinge linear SVM for each label (scikit-learn's liblinear), on rows scaled to length 1.
 
@@ -37,17 +39,10 @@ class OneVsRest(LabelRanker):
     method = "one-vs-rest"
     search_space: ClassVar[Space] = {"C": Between(0.01, 10.0, log=True)}
 
-    def __init__(
-        self,
-        C: Positive = 1.0,
-        drop_below: NotNegative = 0.01,
-        label_limit: Count = 5000,
-        random_state: RandomState = None,
-    ) -> None:
-        self.C = C
-        self.drop_below = drop_below
-        self.label_limit = label_limit
-        self.random_state = random_state
+    C: Positive = 1.0
+    drop_below: NotNegative = 0.01
+    label_limit: Count = 5000
+    random_state: RandomState = None
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         n_rows, n_labels = labels.shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,16 +11,17 @@ import scipy.sparse as sp
 from rankae.base.parameters import Count, NotNegative, Positive, Seed, Share
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, Space
+from rankae.data.unit_length import unit_rows
 from rankae.model_file.schema import Array, csr
 from rankae.progress import Bar, bar
-from rankae.rivals._pdsparse.rounds import play_round, share_right, zero_dual
+from rankae.rivals._pdsparse.rounds import run_round, share_right, zero_dual
 from rankae.rivals._pdsparse.weight_rows import WeightRows, empty_rows, only_support, shrunk_matrix
 from rankae.rivals._ranked import rank_in_blocks
-from rankae.rivals._unit_rows import unit_rows
 
 MOST_HELD_OUT = 2000
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PDSparse(LabelRanker):
     """Linear scores whose worst positive must beat the best negative by a margin, with L1 and L2 regularisation.
 
@@ -45,45 +47,36 @@ class PDSparse(LabelRanker):
     method: ClassVar[str] = "pdsparse"
     search_space: ClassVar[Space] = {"l1": Between(1e-3, 1.0, log=True), "cost": Between(0.1, 10.0, log=True)}
 
-    def __init__(
-        self,
-        l1: NotNegative = 0.1,
-        cost: Positive = 1.0,
-        violators: Count = 20,
-        max_rounds: Count = 30,
-        patience: Count = 3,
-        held_out: Share = 0.1,
-        random_state: Seed = 0,
-    ) -> None:
-        self.l1 = l1
-        self.cost = cost
-        self.violators = violators
-        self.max_rounds = max_rounds
-        self.patience = patience
-        self.held_out = held_out
-        self.random_state = random_state
+    l1: NotNegative = 0.1
+    cost: Positive = 1.0
+    violators: Count = 20
+    max_rounds: Count = 30
+    patience: Count = 3
+    held_out: Share = 0.1
+    random_state: Seed = 0
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         rows = unit_rows(rows)
         random = np.random.default_rng(self.random_state)
-        everyone, seed = random.permutation(rows.shape[0]), int(random.integers(2**31))
-        n_held_out = min(int(self.held_out * len(everyone)), MOST_HELD_OUT)
-        held_out, players = everyone[:n_held_out], everyone[n_held_out:]
+        all_rows, seed = random.permutation(rows.shape[0]), int(random.integers(2**31))
+        n_held_out = min(int(self.held_out * len(all_rows)), MOST_HELD_OUT)
+        held_out, train_rows = all_rows[:n_held_out], all_rows[n_held_out:]
         most = with_l1 = without_l1 = self.max_rounds
         with bar("rounds of PD-Sparse", 5 * most) as progress:
             if n_held_out:
-                # The dual moves on with every round, so instead of going back to the best one, it is played again.
-                (with_l1, _), _ = self._play(rows, labels, players, held_out, (most, 0), seed, progress)
-                (_, without_l1), _ = self._play(rows, labels, players, held_out, (with_l1, most), seed, progress)
+                # The dual changes with every round, so the rounds are run again up to the best one.
+                (with_l1, _), _ = self._run_rounds(rows, labels, train_rows, held_out, (most, 0), seed, progress)
+                rounds = with_l1, most
+                (_, without_l1), _ = self._run_rounds(rows, labels, train_rows, held_out, rounds, seed, progress)
             chosen = (with_l1, without_l1)
-            self.rounds_, weights = self._play(rows, labels, everyone, held_out[:0], chosen, seed, progress)
+            self.rounds_, weights = self._run_rounds(rows, labels, all_rows, held_out[:0], chosen, seed, progress)
         self.weights_ = shrunk_matrix(weights, labels.shape[1], 0.0)
 
-    def _play(
+    def _run_rounds(
         self,
         rows: sp.csr_matrix,
         labels: sp.csr_matrix,
-        players: np.ndarray,
+        train_rows: np.ndarray,
         held_out: np.ndarray,
         most: tuple[int, int],
         seed: int,
@@ -98,8 +91,8 @@ class PDSparse(LabelRanker):
             best = share_right(held_out, *data, l1, weights) if not grows else -1.0
             best_number = 0 if len(held_out) else limit
             for number in range(1, limit + 1):
-                order = random.permutation(players)
-                weights = play_round(order, *data, l1, self.cost, grows, self.violators, dual, weights)
+                order = random.permutation(train_rows)
+                weights = run_round(order, *data, l1, self.cost, grows, self.violators, dual, weights)
                 right = share_right(held_out, *data, l1, weights)
                 progress.advance(held_out=right)
                 if right > best and len(held_out):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -9,16 +10,17 @@ import scipy.sparse as sp
 from numba import njit
 from sklearn.preprocessing import normalize
 
-from rankae.base.parameters import Count, NotNegative, Positive, Range, Seed
+from rankae.base.parameters import NotNegative, Range
 from rankae.base.search_space import Between, Space
+from rankae.data.unit_length import row_lengths, unit_rows
 from rankae.metrics.propensity import A, B, inverse_propensities
 from rankae.model_file.schema import Array, csr
 from rankae.rivals._trees.forest import collect_votes
-from rankae.rivals._unit_rows import row_lengths, unit_rows
 from rankae.rivals._votes import in_chunks, rank_votes
 from rankae.rivals.fastxml import FastXML
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PfastreXML(FastXML):
     """Propensity-scored FastXML, its labels ranked again by how near the row is to the centre of a label's rows.
 
@@ -33,30 +35,17 @@ class PfastreXML(FastXML):
     alpha : weight of the forest against the label centres.
     gamma : how fast a label's score falls with the distance from its centre.
     propensity_a, propensity_b : A and B of Jain et al.'s propensity model.
-    trees, max_leaf, labels_per_leaf, cost, tolerance, random_state : as in FastXML.
+
+    See `FastXML` for the other parameters.
     """
 
     method: ClassVar[str] = "pfastrexml"
     search_space: ClassVar[Space] = FastXML.search_space | {"alpha": Between(0.5, 1.0)}
 
-    def __init__(
-        self,
-        trees: Count = 50,
-        max_leaf: Count = 10,
-        labels_per_leaf: Count = 100,
-        cost: Positive = 1.0,
-        tolerance: Positive = 0.1,
-        alpha: Annotated[float, Range(0, 1)] = 0.8,
-        gamma: NotNegative = 30.0,
-        propensity_a: NotNegative = A,
-        propensity_b: NotNegative = B,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(trees, max_leaf, labels_per_leaf, cost, tolerance, random_state)
-        self.alpha = alpha
-        self.gamma = gamma
-        self.propensity_a = propensity_a
-        self.propensity_b = propensity_b
+    alpha: Annotated[float, Range(0, 1)] = 0.8
+    gamma: NotNegative = 30.0
+    propensity_a: NotNegative = A
+    propensity_b: NotNegative = B
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         super()._fit(rows, labels)

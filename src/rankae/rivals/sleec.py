@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numba import njit
 from rankae.base.parameters import Count, Positive, Seed
 from rankae.base.ranker import LabelRanker
 from rankae.base.search_space import Between, OneOf, Space
+from rankae.data.unit_length import unit_rows
 from rankae.errors import ModelFileError
 from rankae.model_file.schema import Array
 from rankae.progress import track
@@ -18,7 +20,6 @@ from rankae.rivals._sleec.clusters import cluster_centres, nearest_centre
 from rankae.rivals._sleec.embedding import embed_pairs
 from rankae.rivals._sleec.label_neighbours import label_gram
 from rankae.rivals._sleec.regression import fit_regressor
-from rankae.rivals._unit_rows import unit_rows
 from rankae.rivals._votes import in_chunks, popular_labels, rank_votes
 
 PUBLISHED: dict[str, dict[str, Any]] = {
@@ -49,6 +50,7 @@ class LocalEmbedding(NamedTuple):
     points: np.ndarray
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Sleec(LabelRanker):
     """Local embeddings: k-means, an embedding of label neighbours in each cluster, a regression onto it, a vote there.
 
@@ -76,23 +78,13 @@ class Sleec(LabelRanker):
         "knn": OneOf((5, 10, 25, 50, 70)),
     }
 
-    def __init__(
-        self,
-        learners: Count | None = None,
-        clusters: Count | None = None,
-        neighbours: Count | None = None,
-        dim: Count = 100,
-        cost: Positive = 0.2,
-        knn: Count | None = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.learners = learners
-        self.clusters = clusters
-        self.neighbours = neighbours
-        self.dim = dim
-        self.cost = cost
-        self.knn = knn
-        self.random_state = random_state
+    learners: Count | None = None
+    clusters: Count | None = None
+    neighbours: Count | None = None
+    dim: Count = 100
+    cost: Positive = 0.2
+    knn: Count | None = None
+    random_state: Seed = 0
 
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         random = np.random.default_rng(self.random_state)

@@ -6,13 +6,14 @@ vectors. Here filters slide over words.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rankae.base.parameters import Count, Device, Positive, RandomState
+from rankae.base.parameters import Count, Positive
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.data.word_embeddings import known_vectors
 from rankae.rivals._doc_pooling import max_pool, parts_of
@@ -47,23 +48,21 @@ class XMLCNNNetwork(nn.Module):
         return self.output(self.hidden_dropout(hidden))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class XMLCNN(TextNetwork):
     """XML-CNN on raw text.
 
     Parameters
     ----------
-    vocabulary : most frequent words that have a vector of their own.
-    longest : words of a document that are read.
     dim : size of word vectors.
     glove : path (also relative to RANKAE_DATA) of GloVe vectors to start from, or None for a random start.
     widths : words that a filter sees.
     filters : filters of each width.
     parts : equal parts of a document over which each filter is max-pooled.
     bottleneck : units of the hidden layer.
-    learning_rate, epochs, batch_size : of Adam.
-    patience : stop after so many epochs without a gain on held-out rows (a tenth); the best epoch is kept.
-    device : "auto", "cpu", "cuda", ...
-    random_state : seed.
+    learning_rate : of Adam.
+
+    See `TextNetwork` for the other parameters.
     """
 
     method = "xml-cnn"
@@ -73,37 +72,13 @@ class XMLCNN(TextNetwork):
         "parts": OneOf((1, 2, 4)),
     }
 
-    def __init__(
-        self,
-        vocabulary: Count = 30_000,
-        longest: Count = 500,
-        dim: Count = 100,
-        glove: str | None = None,
-        widths: tuple[Count, ...] = (2, 4, 8),
-        filters: Count = 64,
-        parts: Count = 2,
-        bottleneck: Count = 512,
-        learning_rate: Positive = 1e-3,
-        epochs: Count = 20,
-        batch_size: Count = 64,
-        patience: Count = 3,
-        device: Annotated[str, Device(auto=True)] = "auto",
-        random_state: RandomState = None,
-    ) -> None:
-        self.vocabulary = vocabulary
-        self.longest = longest
-        self.dim = dim
-        self.glove = glove
-        self.widths = widths
-        self.filters = filters
-        self.parts = parts
-        self.bottleneck = bottleneck
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.patience = patience
-        self.device = device
-        self.random_state = random_state
+    dim: Count = 100
+    glove: str | None = None
+    widths: tuple[Count, ...] = (2, 4, 8)
+    filters: Count = 64
+    parts: Count = 2
+    bottleneck: Count = 512
+    learning_rate: Positive = 1e-3
 
     def _build(self, n_words: int, n_labels: int) -> XMLCNNNetwork:
         return XMLCNNNetwork(n_words, n_labels, self.dim, tuple(self.widths), self.filters, self.parts, self.bottleneck)

@@ -43,7 +43,7 @@ def zero_dual(labels: sp.csr_matrix) -> Dual:
 
 
 @njit(cache=True, nogil=True)
-def play_round(
+def run_round(
     order: np.ndarray,
     row_start: np.ndarray,
     row_feature: np.ndarray,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.rivals._unit_rows import unit_rows
+from rankae.data.unit_length import unit_rows
 
 BLOCK_CELLS = 2**24  # of dense similarities at a time
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import get_type_hints
 
 import numpy as np
 import pytest
 
-from rankae.base.parameters import check_values
+from rankae.base.parameters import check_values, parameter_hints
 from rankae.base.seeds import drawn_seed
 from rankae.errors import MissingExtra, RankaeError
 from rankae.methods import registry
@@ -98,9 +97,9 @@ def test_every_number_has_a_range_and_every_default_is_within_it(name):
     except MissingExtra:
         pytest.skip("its library is not installed")
     defaults = {n: p.default for n, p in inspect.signature(ranker.__init__).parameters.items() if n != "self"}
-    check_values(name, ranker.__init__, defaults)
+    check_values(name, ranker, defaults)
     if ranker.method != "rank-ae":
-        plain = [n for n, hint in get_type_hints(ranker.__init__, include_extras=True).items() if hint in (int, float)]
+        plain = [n for n, hint in parameter_hints(ranker).items() if hint in (int, float)]
         assert not plain
 
 

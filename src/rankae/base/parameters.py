@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import types
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
@@ -107,14 +107,12 @@ def check_parameters(method: str, ranker: type, settings: dict[str, Any]) -> Non
     known = ranker._get_param_names()  # type: ignore[attr-defined]
     if unknown := sorted(set(settings) - set(known)):
         raise RankaeError(f"{method} has no parameter {unknown[0]!r}; it has {', '.join(known) or 'none'}")
-    # The constructor of a dataclass has its fields' hints as text that only the classes' own modules can read.
-    hinted = ranker if is_dataclass(ranker) else ranker.__init__  # type: ignore[misc]
-    check_values(method, hinted, settings)
+    check_values(method, ranker, settings)
 
 
-def check_values(owner: str, of: Any, settings: dict[str, Any]) -> None:
-    """Refuse a value that the hints of `of` (a function, or a class of settings) rule out; None may have no hint."""
-    hints = _hints(of)
+def check_values(owner: str, of: type, settings: dict[str, Any]) -> None:
+    """Refuse a value that the hints of `of` (a method's class, or a class of settings) rule out."""
+    hints = parameter_hints(of)
     for name, value in settings.items():
         if name not in hints:
             continue
@@ -123,8 +121,12 @@ def check_values(owner: str, of: Any, settings: dict[str, Any]) -> None:
 
 
 @cache
-def _hints(of: Any) -> dict[str, Any]:
-    return get_type_hints(of, include_extras=True)
+def parameter_hints(of: type) -> dict[str, Any]:
+    """The hint of each parameter of a class: of its fields if it is a dataclass, else of its constructor."""
+    if not is_dataclass(of):
+        return get_type_hints(of.__init__, include_extras=True)  # type: ignore[misc]
+    hints = get_type_hints(of, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(of)}
 
 
 def _complaint(value: Any, hint: Any) -> str | None:

@@ -5,11 +5,13 @@
 All columns of T share one pass over the sparse matrix an iteration; each has its own step length. The diagonal of
 X'X + ridge I preconditions, because word frequencies differ by orders of magnitude. Columns are solved some at a time,
 and what surrounds the two sparse products of an iteration is three passes over the tables, so that neither memory nor
-its bandwidth is spent on temporaries.
+its bandwidth is spent on temporaries; nor does it grow with the rows: products go through X some rows at a time, and T
+may be a product itself, which is made as it is needed.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from rankae.numerics.row_blocks import RowBlocks
 from rankae.numerics.shards import HERE, Arrays, Span, Workers, workers_for
 from rankae.numerics.sparse_product import sparse_product
 from rankae.numerics.threads import across_threads
@@ -25,39 +28,81 @@ _COLUMNS = 128  # solved at a time
 _BLOCK = 2048  # rows of a table whose sums are added up before those of the next
 
 
+@dataclass(frozen=True)
+class Targets:
+    """T = [matrix @ table, more], rows x columns.
+
+    matrix, table : CSR rows x m, float32 m x columns.
+    more : further columns, of whatever type takes least room.
+    """
+
+    matrix: sp.csr_matrix
+    table: np.ndarray
+    more: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape[0], self.table.shape[1] + self.more.shape[1]
+
+    def taken(self, rows: np.ndarray) -> Targets:
+        return Targets(self.matrix[rows], self.table, self.more[rows])
+
+    def between(self, first: int, last: int) -> Targets:
+        """Some columns of them."""
+        h = self.table.shape[1]
+        more = self.more[:, max(0, first - h) : max(0, last - h)]
+        return Targets(self.matrix, np.ascontiguousarray(self.table[:, first:last]), more)
+
+    def of_rows(self, span: slice) -> np.ndarray:
+        if not self.table.shape[1]:
+            return np.ascontiguousarray(self.more[span], dtype=np.float32)
+        product = sparse_product(RowBlocks(self.matrix).block(span), self.table)
+        return np.hstack([product, self.more[span].astype(np.float32, copy=False)])
+
+    @classmethod
+    def given(cls, columns: np.ndarray) -> Targets:
+        """T that is there as it is."""
+        nothing = sp.csr_matrix((len(columns), 0), dtype=np.float32)
+        return cls(nothing, np.empty((0, 0), dtype=np.float32), columns)
+
+
 class RidgeSolver:
     """Solves for one matrix and one ridge."""
 
     def __init__(self, rows: sp.csr_matrix, ridge: float) -> None:
-        self.rows, self.transposed, self.ridge = rows, rows.T.tocsr(), np.float32(ridge)
+        self.rows, self.blocks, self.ridge = rows, RowBlocks(rows), np.float32(ridge)
         self.scale = (1 / (np.asarray(rows.multiply(rows).sum(0)).ravel() + ridge)).astype(np.float32)
 
     def solve(
-        self, targets: np.ndarray, start: np.ndarray | None = None, iterations: int = 12, tolerance: float = 1e-3
+        self,
+        targets: np.ndarray | Targets,
+        start: np.ndarray | None = None,
+        iterations: int = 12,
+        tolerance: float = 1e-3,
     ) -> np.ndarray:
         """S, from 0 or from the solution of a problem that is nearly the same."""
+        targets = targets if isinstance(targets, Targets) else Targets.given(targets)
         solution = np.empty((self.rows.shape[1], targets.shape[1]), dtype=np.float32)
         others = workers_for(2.0 * iterations * self.rows.nnz * targets.shape[1])
         if others is not HERE:
             return self._solve_elsewhere(others, targets, start, iterations, tolerance)
-        for first in range(0, targets.shape[1], _COLUMNS):
-            columns = slice(first, first + _COLUMNS)
-            own = None if start is None else start[:, columns]
-            solution[:, columns] = self._solve(targets[:, columns], own, iterations, tolerance)
+        for first, last in _column_spans(targets):
+            own = None if start is None else start[:, first:last]
+            solution[:, first:last] = self._solve(targets.between(first, last), own, iterations, tolerance)
         return solution
 
     def _solve_elsewhere(
-        self, others: Workers, targets: np.ndarray, start: np.ndarray | None, iterations: int, tolerance: float
+        self, others: Workers, targets: Targets, start: np.ndarray | None, iterations: int, tolerance: float
     ) -> np.ndarray:
         """The same blocks of columns, so that the same numbers come out."""
-        shared: dict[str, Any] = {"rows": self.rows, "targets": targets} | ({} if start is None else {"start": start})
+        shared: dict[str, Any] = {"rows": self.rows} | ({} if start is None else {"start": start})
+        shared |= {"matrix": targets.matrix, "table": targets.table, "more": targets.more}
         settings = {"ridge": float(self.ridge), "iterations": iterations, "tolerance": tolerance}
-        ends = [*range(0, targets.shape[1], _COLUMNS), targets.shape[1]]
-        found = others.map("ridge", solve_columns, shared, settings, list(pairwise(ends)))
+        found = others.map("ridge", solve_columns, shared, settings, _column_spans(targets))
         return np.concatenate([own["solution"] for own in found], axis=1)
 
-    def _solve(self, targets: np.ndarray, start: np.ndarray | None, iterations: int, tolerance: float) -> np.ndarray:
-        residual = sparse_product(self.transposed, targets)
+    def _solve(self, targets: Targets, start: np.ndarray | None, iterations: int, tolerance: float) -> np.ndarray:
+        residual = self.blocks.transposed_product(targets.of_rows, targets.shape[1])
         direction = residual * self.scale[:, None]
         enough = tolerance**2 * _column_dots(residual, direction)
         solution = np.zeros_like(residual)
@@ -71,7 +116,7 @@ class RidgeSolver:
         for _ in range(iterations):
             if np.all(energy <= enough):
                 break
-            image = sparse_product(self.transposed, sparse_product(self.rows, direction))
+            image = self.blocks.normal_product(direction)
             across_threads(_curvature, blocks, direction, image, self.ridge, sums)
             step = (energy / np.maximum(sums.sum(0), 1e-30)).astype(np.float32)
             across_threads(_advance, blocks, step, direction, image, self.scale, solution, residual, sums)
@@ -81,16 +126,19 @@ class RidgeSolver:
         return solution
 
     def _image(self, table: np.ndarray) -> np.ndarray:
-        return sparse_product(self.transposed, sparse_product(self.rows, table)) + self.ridge * table
+        return self.blocks.normal_product(table) + self.ridge * table
 
 
 def solve_columns(shared: dict[str, Any], settings: dict[str, Any], span: Span) -> Arrays:
     """The solution for the columns first:last of the targets."""
-    rows, columns = shared["rows"], slice(*span)
-    start = np.ascontiguousarray(shared["start"][:, columns]) if "start" in shared else None
-    solver = RidgeSolver(rows, settings["ridge"])
-    targets = np.ascontiguousarray(shared["targets"][:, columns])
+    start = np.ascontiguousarray(shared["start"][:, slice(*span)]) if "start" in shared else None
+    solver = RidgeSolver(shared["rows"], settings["ridge"])
+    targets = Targets(shared["matrix"], shared["table"], shared["more"]).between(*span)
     return {"solution": solver._solve(targets, start, settings["iterations"], settings["tolerance"])}
+
+
+def _column_spans(targets: Targets) -> list[Span]:
+    return list(pairwise([*range(0, targets.shape[1], _COLUMNS), targets.shape[1]]))
 
 
 def _column_dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:

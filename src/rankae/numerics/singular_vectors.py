@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from rankae.numerics.row_blocks import RowBlocks
 from rankae.numerics.sparse_product import sparse_product
 
+_BLOCK = 2**16  # rows of a table that are turned at a time
 _FEW_COLUMNS = 1000  # up to here the exact eigenvectors of their co-occurrence cost less than iterations
 
 
@@ -14,16 +16,18 @@ def leading_vectors(matrix: sp.csr_matrix, most: int, seed: int = 0, iterations:
     """The leading right singular vectors, columns x at most `most`, by randomised subspace iteration."""
     size = min(most, *matrix.shape)
     width = min(size + 16, *matrix.shape)
-    transposed = matrix.T.tocsr()
     if matrix.shape[1] <= _FEW_COLUMNS:
-        together = (transposed @ matrix).toarray().astype(np.float64)
+        together = (matrix.T.tocsr() @ matrix).toarray().astype(np.float64)
         return np.ascontiguousarray(np.linalg.eigh(together)[1][:, ::-1][:, :size], dtype=np.float32)
     basis = np.random.default_rng(seed).standard_normal((matrix.shape[1], width), dtype=np.float32)
+    blocks = RowBlocks(matrix)
     for _ in range(iterations):
-        basis = _orthonormal(sparse_product(transposed, sparse_product(matrix, basis)))
-    image = sparse_product(matrix, basis)
-    _, rotation = np.linalg.eigh(image.T @ image)
-    return np.ascontiguousarray(basis @ rotation[:, ::-1][:, :size])
+        basis = _orthonormal(blocks.normal_product(basis))
+    gram = np.zeros((width, width), dtype=np.float32)
+    for span in blocks.spans:
+        image = sparse_product(blocks.block(span), basis)
+        gram += image.T @ image
+    return _times(basis, np.linalg.eigh(gram)[1][:, ::-1][:, :size])
 
 
 def _orthonormal(columns: np.ndarray) -> np.ndarray:
@@ -38,5 +42,13 @@ def _orthonormal(columns: np.ndarray) -> np.ndarray:
             triangle = np.linalg.cholesky(gram)
         except np.linalg.LinAlgError:  # dependent columns after all, as in data with fewer distinct rows than codes
             return np.linalg.qr(columns)[0]
-        columns = columns @ np.linalg.inv(triangle).T.astype(np.float32)
+        columns = _times(columns, np.linalg.inv(triangle).T.astype(np.float32))
     return columns
+
+
+def _times(table: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """table @ turn, in the place of the table, which is not needed any more."""
+    width = turn.shape[1]
+    for first in range(0, len(table), _BLOCK):
+        table[first : first + _BLOCK, :width] = table[first : first + _BLOCK] @ turn
+    return table if width == table.shape[1] else np.ascontiguousarray(table[:, :width])

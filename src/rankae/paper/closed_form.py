@@ -31,7 +31,8 @@ import scipy.sparse as sp
 
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.metrics import row_merits
-from rankae.numerics.conjugate_gradients import RidgeSolver
+from rankae.numerics.conjugate_gradients import RidgeSolver, Targets
+from rankae.numerics.row_blocks import RowBlocks
 from rankae.numerics.singular_vectors import leading_vectors
 from rankae.numerics.sparse_product import sparse_product
 from rankae.numerics.top_k import top_k
@@ -81,7 +82,7 @@ def warm_start(
     if embeddings is not None:
         P = _EMBEDDING_SCALE * embeddings.vectors
         rows = sp.hstack([rows, sp.csr_matrix(sparse_product(rows, P))], format="csr")
-    probes = np.random.default_rng(seed).choice(np.array([-1, 1], np.float32), (rows.shape[0], _PROBES))
+    probes = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), (rows.shape[0], _PROBES))
     label_table = leading_vectors(labels, code_size, seed)
     # A V of as many columns as labels gives the same scores whatever it has seen; one that has seen all rows but a
     # seventh hardly differs. Where folds cover every row, rows are few, and V would remember theirs.
@@ -92,23 +93,23 @@ def warm_start(
     for fold in folds:
         rest = np.setdiff1d(np.arange(rows.shape[0]), fold)
         own = label_table if one_table else leading_vectors(labels[rest], code_size, seed)
-        codes = sparse_product(labels, own)
         start = None if solution is None else _turned(solution, before, own)
-        solution, before = RidgeSolver(rows[rest], ridge).solve(np.hstack([codes, probes])[rest], start), own
-        answers = sparse_product(rows, solution)
-        left = _left_out(answers, codes, probes)
-        left[fold] = answers[fold, : codes.shape[1]]
+        targets, before = Targets(labels, own, probes), own
+        solution = RidgeSolver(rows[rest], ridge).solve(targets.taken(rest), start)
+        left = _left_out(rows, solution, targets)
+        left[fold] = sparse_product(rows[fold], solution[:, : own.shape[1]])
         without.append(Without(left, own))
-    codes = sparse_product(labels, label_table)
+    targets = Targets(labels, label_table, probes)
     start = None if solution is None else _turned(solution, before, label_table)
     # From the solution without a fold it is not far.
-    solution = RidgeSolver(rows, ridge).solve(np.hstack([codes, probes]), start, iterations=12 if start is None else 6)
-    loo_codes = _left_out(sparse_product(rows, solution), codes, probes)
+    solution = RidgeSolver(rows, ridge).solve(targets, start, iterations=12 if start is None else 6)
+    loo_codes = _left_out(rows, solution, targets)
     for fold, known in zip(folds, without, strict=True):
         loo_codes[fold] = _turned(known.codes[fold], known.label_table, label_table)
-    word_table = np.ascontiguousarray(solution[:words, : codes.shape[1]])
+    h = label_table.shape[1]
+    word_table = np.ascontiguousarray(solution[:words, :h])
     if embeddings is not None:
-        word_table += P @ solution[words:, : codes.shape[1]]
+        word_table += P @ solution[words:, :h]
     return WarmStart(word_table, label_table, loo_codes, ridge, without)
 
 
@@ -120,11 +121,15 @@ def _turned(codes: np.ndarray, table: np.ndarray, other: np.ndarray) -> np.ndarr
     return np.hstack([codes[:, :h] @ (table.T @ other), codes[:, h:]])
 
 
-def _left_out(answers: np.ndarray, codes: np.ndarray, probes: np.ndarray) -> np.ndarray:
+def _left_out(rows: sp.csr_matrix, solution: np.ndarray, targets: Targets) -> np.ndarray:
     """Leave-one-out codes, from what F and the probes' columns answer for the rows that they were solved on."""
-    h = codes.shape[1]
-    leverage = np.clip(np.mean(answers[:, h:] * probes, axis=1), 0, _MOST_LEVERAGE)[:, None]
-    return (answers[:, :h] - leverage * codes) / (1 - leverage)
+    h, blocks = targets.table.shape[1], RowBlocks(rows)
+    found = np.empty((rows.shape[0], h), dtype=np.float32)
+    for span in blocks.spans:
+        answers, wanted = sparse_product(blocks.block(span), solution), targets.of_rows(span)
+        leverage = np.clip(np.mean(answers[:, h:] * wanted[:, h:], axis=1), 0, _MOST_LEVERAGE)[:, None]
+        found[span] = (answers[:, :h] - leverage * wanted[:, :h]) / (1 - leverage)
+    return found
 
 
 def leave_one_out_precision(

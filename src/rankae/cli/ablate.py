@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rankae.cli.experiment_options import (
     DataSets,
-    Json,
     Out,
     RunningOptions,
     Seeds,
@@ -13,7 +12,7 @@ from rankae.cli.experiment_options import (
     running_as,
     running_options,
 )
-from rankae.cli.options import Places, places
+from rankae.cli.options import Json, Places, places
 from rankae.cli.reading_options import ReadingOptions, reading_options
 
 

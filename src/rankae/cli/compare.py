@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from rankae.cli.experiment_options import (
-    Json,
     Out,
     RunningOptions,
     Seeds,
@@ -19,7 +18,7 @@ from rankae.cli.experiment_options import (
     running_as,
     running_options,
 )
-from rankae.cli.options import Places, places
+from rankae.cli.options import Json, Places, places
 from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.errors import RankaeError
 

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 DataSets = Annotated[list[str], typer.Argument(metavar="DATA...", help="Folders, files, or names of known data sets.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the report.")]
-Cells = Annotated[
-    Path | None, typer.Option(help="Folder of finished cells, which several reports may share; else OUT/cells.")
-]
 Seeds = Annotated[int, typer.Option(min=1, help="Seeds to average over.")]
 TuneTrials = Annotated[
     int, typer.Option(min=0, help="Trials of a search for each method's parameters, on the same 20 % of the rows.")
@@ -30,7 +27,6 @@ Untuned = Annotated[str, typer.Option(help="Methods that run with their defaults
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="A parameter of one method, as METHOD.NAME=VALUE; may be repeated.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 
 
 RunningOptions: TypeAlias = dict[str, Any]

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from rankae.cli.experiment_options import (
-    Json,
     Out,
     RunningOptions,
     Seeds,
@@ -20,7 +19,7 @@ from rankae.cli.experiment_options import (
     running_options,
 )
 from rankae.cli.experiment_options import rates as read_rates
-from rankae.cli.options import Places, places
+from rankae.cli.options import Json, Places, places
 from rankae.cli.reading_options import ReadingOptions, reading_options
 
 

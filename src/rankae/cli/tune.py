@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from rankae.cli.experiment_options import Json
 from rankae.cli.on_cluster import cell_runner
-from rankae.cli.options import Cluster, Data, Places, Quiet, be_quiet, places
+from rankae.cli.options import Cluster, Data, Json, Places, Quiet, be_quiet, places
 from rankae.cli.reading_options import ReadingOptions, reading_options
 
 

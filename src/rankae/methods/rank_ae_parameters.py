@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -50,6 +50,7 @@ _PAPER_SPACE: Space = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class RankAEParameters(ChosenFeatures):
     """The part of `RankAE` that knows what its parameters mean; they are described there."""
 
@@ -65,144 +66,74 @@ class RankAEParameters(ChosenFeatures):
         "word_size": OneOf((250, 500, 1000)),
     }
 
-    def __init__(
-        self,
-        preset: str = "default",
-        *,
-        effort: str | None = None,
-        code_size: int | None = None,
-        word_size: int | None = None,
-        attention: bool | None = None,
-        loss: str | None = None,
-        epochs: int | None = None,
-        ridge: float | None = None,
-        noise_rounds: int | None = None,
-        tuning: bool | None = None,
-        tuning_epochs: int | None = None,
-        network: int | None = None,
-        neighbours: bool | None = None,
-        most_rows: int | None = None,
-        rankers: bool | None = None,
-        ranker_cost: float | None = None,
-        code_support: int | None = None,
-        random_negatives: int | None = None,
-        proposed: int | None = None,
-        objective: str | None = None,
-        margin: float | None = None,
-        balance: float | None = None,
-        reduction: int | None = None,
-        hidden: int | None = None,
-        tied: bool | None = None,
-        activation: str | None = None,
-        scores: str | None = None,
-        pooling: str | None = None,
-        direct: float | None = None,
-        shortlist: int | None = None,
-        start: str | None = None,
-        word_deviation: float | None = None,
-        given_deviation: float | None = None,
-        word_optimizer: str | None = None,
-        word_rate: float | None = None,
-        word_decay: float | None = None,
-        encoder_rate: float | None = None,
-        code_rate: float | None = None,
-        learning_rate: float | None = None,
-        decay: float | None = None,
-        batch: int | None = None,
-        warmup: float | None = None,
-        word_dropout: float | None = None,
-        patience: int | None = None,
-        words: Literal["bag", "bilstm"] = "bag",
-        word_vectors: str | Path | None = None,
-        ngrams: NGrams | None = None,
-        title: NotNegative | None = None,
-        pieces: bool | None = None,
-        min_df: Count = 2,
-        max_features: Count | None = None,
-        token_pattern: str | None = None,
-        analyzer: Literal["word", "word+char", "char"] | None = None,
-        accents: Literal["keep", "strip"] = "keep",
-        html: Literal["strip", "keep", "auto"] = "auto",
-        hyphens: Literal["join", "keep", "auto"] = "auto",
-        encoder: str | Path | None = None,
-        encoder_weight: Positive | None = None,
-        label_names: bool | None = None,
-        labels: str | Path | None = None,
-        scale: Literal["centre", "standard", False] | None = None,
-        validation: Share = 0.0,
-        random_state: RandomState = 0,
-        threads: Threads | None = None,
-        device: Annotated[str, Device()] = "cpu",
-        checkpoint: str | Path | None = None,
-        resume: bool = False,
-    ) -> None:
-        self.preset = preset
-        self.effort = effort
-        self.code_size = code_size
-        self.word_size = word_size
-        self.attention = attention
-        self.loss = loss
-        self.epochs = epochs
-        self.ridge = ridge
-        self.noise_rounds = noise_rounds
-        self.tuning = tuning
-        self.tuning_epochs = tuning_epochs
-        self.network = network
-        self.neighbours = neighbours
-        self.most_rows = most_rows
-        self.rankers = rankers
-        self.ranker_cost = ranker_cost
-        self.code_support = code_support
-        self.random_negatives = random_negatives
-        self.proposed = proposed
-        self.objective = objective
-        self.margin = margin
-        self.balance = balance
-        self.reduction = reduction
-        self.hidden = hidden
-        self.tied = tied
-        self.activation = activation
-        self.scores = scores
-        self.pooling = pooling
-        self.direct = direct
-        self.shortlist = shortlist
-        self.start = start
-        self.word_deviation = word_deviation
-        self.given_deviation = given_deviation
-        self.word_optimizer = word_optimizer
-        self.word_rate = word_rate
-        self.word_decay = word_decay
-        self.encoder_rate = encoder_rate
-        self.code_rate = code_rate
-        self.learning_rate = learning_rate
-        self.decay = decay
-        self.batch = batch
-        self.warmup = warmup
-        self.word_dropout = word_dropout
-        self.patience = patience
-        self.words = words
-        self.word_vectors = word_vectors
-        self.ngrams = ngrams
-        self.title = title
-        self.pieces = pieces
-        self.min_df = min_df
-        self.max_features = max_features
-        self.token_pattern = token_pattern
-        self.analyzer = analyzer
-        self.accents = accents
-        self.html = html
-        self.hyphens = hyphens
-        self.encoder = encoder
-        self.encoder_weight = encoder_weight
-        self.label_names = label_names
-        self.labels = labels
-        self.scale = scale
-        self.validation = validation
-        self.random_state = random_state
-        self.threads = threads
-        self.device = device
-        self.checkpoint = checkpoint
-        self.resume = resume
+    preset: str = "default"
+    _: KW_ONLY
+    effort: str | None = None
+    code_size: int | None = None
+    word_size: int | None = None
+    attention: bool | None = None
+    loss: str | None = None
+    epochs: int | None = None
+    ridge: float | None = None
+    noise_rounds: int | None = None
+    tuning: bool | None = None
+    tuning_epochs: int | None = None
+    network: int | None = None
+    neighbours: bool | None = None
+    most_rows: int | None = None
+    rankers: bool | None = None
+    ranker_cost: float | None = None
+    code_support: int | None = None
+    random_negatives: int | None = None
+    proposed: int | None = None
+    objective: str | None = None
+    margin: float | None = None
+    balance: float | None = None
+    reduction: int | None = None
+    hidden: int | None = None
+    tied: bool | None = None
+    activation: str | None = None
+    scores: str | None = None
+    pooling: str | None = None
+    direct: float | None = None
+    shortlist: int | None = None
+    start: str | None = None
+    word_deviation: float | None = None
+    given_deviation: float | None = None
+    word_optimizer: str | None = None
+    word_rate: float | None = None
+    word_decay: float | None = None
+    encoder_rate: float | None = None
+    code_rate: float | None = None
+    learning_rate: float | None = None
+    decay: float | None = None
+    batch: int | None = None
+    warmup: float | None = None
+    word_dropout: float | None = None
+    patience: int | None = None
+    words: Literal["bag", "bilstm"] = "bag"
+    word_vectors: str | Path | None = None
+    ngrams: NGrams | None = None
+    title: NotNegative | None = None
+    pieces: bool | None = None
+    min_df: Count = 2
+    max_features: Count | None = None
+    token_pattern: str | None = None
+    analyzer: Literal["word", "word+char", "char"] | None = None
+    accents: Literal["keep", "strip"] = "keep"
+    html: Literal["strip", "keep", "auto"] = "auto"
+    hyphens: Literal["join", "keep", "auto"] = "auto"
+    encoder: str | Path | None = None
+    encoder_weight: Positive | None = None
+    label_names: bool | None = None
+    labels: str | Path | None = None
+    scale: Literal["centre", "standard", False] | None = None
+    validation: Share = 0.0
+    random_state: RandomState = 0
+    threads: Threads | None = None
+    device: Annotated[str, Device()] = "cpu"
+    checkpoint: str | Path | None = None
+    resume: bool = False
 
     @classmethod
     def search_space_for(cls, parameters: dict[str, Any]) -> Space:

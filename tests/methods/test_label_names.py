@@ -44,6 +44,18 @@ def test_labels_of_no_row_are_found_by_their_names(tmp_path):
     np.testing.assert_array_equal(again.predict_top(texts[300:], 5)[0], names)
 
 
+def test_a_column_that_no_row_carries_is_not_predicted_by_its_name():
+    """As in a data set whose test rows carry labels that its training rows do not."""
+    texts, labels = rows_of_topics()
+    unseen = f"about {TOPICS[0]}"
+    learnt = [[] if own == [unseen] else own for own in labels]
+    columns = sorted({own[0] for own in labels})
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    indicator = pandas.DataFrame([[int(name in own) for name in columns] for own in learnt], columns=columns)
+    wide = RankAE(**QUIET).fit(texts, indicator)
+    assert unseen not in wide.predict_top(texts, 1)[0][:, 0]
+
+
 def test_ids_change_nothing():
     texts, labels = rows_of_topics()
     ids = {name: f"c{i}" for i, name in enumerate(sorted({own[0] for own in labels}))}

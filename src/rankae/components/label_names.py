@@ -60,6 +60,11 @@ class LabelNames:
         """Columns of rows and labels that it knows."""
         return self.names.shape[1], self.names.shape[0]
 
+    @property
+    def has_words(self) -> np.ndarray:
+        """bool: of each label, whether its name has words that texts have."""
+        return np.diff(self.names.indptr) > 0
+
     def with_more(self, names: sp.csr_matrix) -> LabelNames:
         """With the names of further labels."""
         return LabelNames(sp.vstack([self.names, names], format="csr", dtype=np.float32))

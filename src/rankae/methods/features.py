@@ -217,8 +217,13 @@ class ChosenFeatures(LabelRanker):
         classes = self.classes_.tolist()
         if self.text_ is None or self.label_names is False or not all(isinstance(name, str) for name in classes):
             return None
-        entries = [self._entries.get(name) or LabelEntry(name, name) for name in classes]
-        names = name_rows(entries, self.text_, np.bincount(labels.indices, minlength=len(classes)))
+        counts = np.bincount(labels.indices, minlength=len(classes))
+        # A column of an indicator that no row carries is no listed label: it gets no name, so it is never predicted.
+        entries = [
+            self._entries.get(name) or LabelEntry(name, name if count else "")
+            for name, count in zip(classes, counts, strict=True)
+        ]
+        names = name_rows(entries, self.text_, counts)
         if names is None:
             if self.label_names:
                 raise RankaeError("the names of labels share no words with the texts; leave label_names out")

@@ -125,7 +125,7 @@ def _fit_stacker(task: Task, stack: Stack, validation: ValidationRows, with_sing
     if with_single_labels:
         extra = rows_of_single_labels(task, stack, len(rows.shortlist))
     if (unseen := rows_of_unseen_labels(task, stack, candidates, validation.labels)) is not None:
-        rows = rows.of_labels(np.bincount(task.labels.indices, minlength=task.labels.shape[1]) > 0)
+        rows = rows.of_labels(~task.unseen_labels)
         extra = unseen.followed_by(extra)
     stack.stacker = train_stacker(rows, validation.teaches, extra, settings)
     training.threshold = rows.threshold(stack.stacker, validation.labels)
@@ -144,8 +144,7 @@ def _with_names_if_they_help(
 ) -> ScoredShortlist:
     """The scores with those by names of labels, if validation rows are then ranked no worse; where labels are listed
     that no row carries, nothing else knows them, and names stay."""
-    counts = np.bincount(task.labels.indices, minlength=task.labels.shape[1])
-    if task.names is None or not counts.all():
+    if task.names is None or task.unseen_labels.any():
         return candidates
     name = task.names.name
     without = replace(candidates, scores={n: scores for n, scores in candidates.scores.items() if n != name})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +26,13 @@ class Task:
     steps: Steps
     embeddings: WordEmbeddings | None = None
     names: LabelNames | None = None
+
+    @cached_property
+    def unseen_labels(self) -> np.ndarray:
+        """bool [L]: labels that no training row carries, but that have a name by which they can be predicted."""
+        if self.names is None:
+            return np.zeros(self.labels.shape[1], dtype=bool)
+        return (np.bincount(self.labels.indices, minlength=self.labels.shape[1]) == 0) & self.names.has_words
 
     def without(self, places: np.ndarray) -> Task:
         """The same on all rows but these."""

@@ -28,13 +28,12 @@ def rows_of_unseen_labels(
 
     candidates, right : of the validation rows, what components score that have not seen them, and their labels.
     """
-    counts = np.bincount(task.labels.indices, minlength=task.labels.shape[1])
-    if task.names is None or counts.all():
+    if task.names is None or not task.unseen_labels.any():
         return None
     rng = np.random.default_rng(task.settings.seed)
     columns = candidates.shortlist.columns
-    taken = (rng.random(len(counts)) < _TAKEN_FOR_UNSEEN)[columns] & (candidates.scores[task.names.name] > 0)
-    usual = _scores_of_unseen(task, stack, np.flatnonzero(counts == 0), rng)
+    taken = (rng.random(task.labels.shape[1]) < _TAKEN_FOR_UNSEEN)[columns] & (candidates.scores[task.names.name] > 0)
+    usual = _scores_of_unseen(task, stack, np.flatnonzero(task.unseen_labels), rng)
     scores = {name: np.where(taken, np.float32(usual.get(name, 0)), own) for name, own in candidates.scores.items()}
     scores[task.names.name] = candidates.scores[task.names.name]
     counted, closest = (np.where(taken, np.float32(0), own) for own in (candidates.counts, candidates.closest))

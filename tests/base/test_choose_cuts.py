@@ -61,6 +61,27 @@ def test_count_gives_as_many_labels_as_there_are():
     assert measured(cuts)["labels_per_row"] == pytest.approx(held_out.labels.nnz / 2000, rel=0.05)
 
 
+def test_a_precision_is_not_told_by_a_handful_of_labels():
+    """The three surest labels are right, of the others half: that promises nothing of .95."""
+    columns = np.arange(400, dtype=np.int32)[:, None] % 5
+    p = np.linspace(1, 0.1, 400, dtype=np.float32)[:, None]
+    right = (np.arange(400) < 3) | (np.arange(400) % 2 == 0)
+    truth = sp.csr_matrix((right.astype(np.float32), columns[:, 0], np.arange(401)), shape=(400, 5))
+    truth.eliminate_zeros()
+    with pytest.raises(DataError, match="cannot be reached"):
+        choose_cuts(HeldOut(columns, np.log(p), truth), p, Aim("precision", 0.95))
+
+
+def test_a_recall_is_told_as_the_mean_over_rows():
+    held_out, p = drawn(400, 0)
+    cuts = choose_cuts(held_out, p, Aim.parse("recall = 0.8"))
+    passes = cuts.selected(held_out.columns, p) & held_out.hits
+    counts = np.diff(held_out.labels.indptr)
+    shares = np.where(counts > 0, passes.sum(1) / np.maximum(counts, 1), 1)
+    assert cuts.told["recall_of_rows"] == pytest.approx(100 * shares.mean(), abs=1e-3)
+    assert cuts.told["recall_of_rows"] >= 80
+
+
 def test_f1_is_better_than_a_fixed_cut():
     cuts = choose_cuts(*drawn(2000, 0), Aim.parse("f1"), per_label=False)
     assert measured(cuts)["micro-F1"] > measured(Cuts("p", 0.5))["micro-F1"] + 1
@@ -105,6 +126,12 @@ def test_what_cannot_be_reached_is_one_sentence():
     held_out, p = drawn(300, 0)
     with pytest.raises(DataError, match="recall=0.99 cannot be reached: with 2 labels per row"):
         choose_cuts(HeldOut(held_out.columns[:, :2], held_out.scores, held_out.labels), p[:, :2], Aim("recall", 0.99))
+    with pytest.raises(DataError, match=r"precision=0.9999 takes 10,000 predicted labels to tell, .* have 3,600"):
+        choose_cuts(held_out, p, Aim("precision", 0.9999))
+    with pytest.raises(DataError, match="precision=0.9 cannot be reached: of the 20 or more surest labels"):
+        choose_cuts(
+            HeldOut(held_out.columns[:, 6:], held_out.scores[:, 6:], held_out.labels), p[:, 6:], Aim("precision", 0.9)
+        )
     none = sp.csr_matrix((300, 30), dtype=np.float32)
     with pytest.raises(DataError, match="carry no labels"):
         choose_cuts(HeldOut(held_out.columns, held_out.scores, none), p, Aim("f1"))

@@ -48,6 +48,7 @@ def test_the_table_and_the_guarantee(rankae, data, own, tmp_path):
     ended = rankae("threshold", own, data, "--aim", "recall=0.6", "--report", tmp_path / "curve.html")
     assert ended.code == 0
     assert "expected recall of at least 0.6" in ended.out
+    assert "of the labels of a row" in ended.out
     assert "predict and serve use it" in ended.out
     assert "<svg" in (tmp_path / "curve.html").read_text()
 
@@ -85,6 +86,24 @@ def test_rows_without_labels_are_refused(rankae, own, tmp_path):
     ended = rankae("threshold", own, tmp_path / "bare.jsonl")
     assert ended.code == 2
     assert "carry no labels" in ended.err
+
+
+def test_too_few_rows_choose_no_cut(rankae, data, own, tmp_path):
+    lines = (data / "test.jsonl").read_text().splitlines()[:5]
+    (tmp_path / "five.jsonl").write_text("\n".join(lines) + "\n")
+    before = (own / "model.json").read_bytes()
+    ended = rankae("threshold", own, tmp_path / "five.jsonl")
+    assert (ended.code, ended.out) == (2, "")
+    assert "5 rows are too few to choose a cut on; give at least 20" in ended.err
+    assert (own / "model.json").read_bytes() == before
+
+
+def test_evaluate_says_which_cut_it_measures(rankae, data, own):
+    assert "no cut is stored" in rankae("evaluate", own, data, "--threshold").out
+    rankae("threshold", own, data, "--aim", "count")
+    assert "cut for count (p >= 0." in rankae("evaluate", own, data, "--threshold").out
+    assert json.loads(rankae("evaluate", own, data, "--json").out)["cut"] == "count"
+    assert "p >= 0.3: micro-F1" in rankae("evaluate", own, data, "--cut", "0.3").out
 
 
 def test_evaluate_writes_a_table_of_labels_and_a_page(rankae, data, own, tmp_path):

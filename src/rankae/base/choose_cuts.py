@@ -19,6 +19,7 @@ from rankae.errors import DataError
 from rankae.metrics.f1 import f1
 
 AIMS = ("f1", "precision", "recall", "count")
+_FEWEST_LABELS = 20  # above a cut of which a precision is told
 _FEWEST_POSITIVES = 10  # held-out rows that carry a label, for a cut of its own
 _SHRINKAGE = 20  # positives for which a label's own cut counts as much as the one of all labels
 _CURVE = (0.02, 0.05, *(i / 10 for i in range(1, 10)), 0.95, 0.98)
@@ -33,7 +34,7 @@ class Aim:
 
     @classmethod
     def parse(cls, text: str) -> Aim:
-        name, _, value = text.strip().partition("=")
+        name, _, value = (side.strip() for side in text.partition("="))
         try:
             aim = cls(name, float(value) if value else 0.0)
         except ValueError:
@@ -94,6 +95,13 @@ class Ranked:
         chosen = cuts.selected(self.columns[:, None], self.probabilities[:, None])[:, 0]
         return self._figures(self.hits[chosen].sum(), int(chosen.sum()), len(np.unique(self.rows[chosen])))
 
+    def recall_of_rows(self, cuts: Cuts) -> float:
+        """The share of a row's labels that pass, on average over rows; all are found where a row carries none."""
+        chosen = cuts.selected(self.columns[:, None], self.probabilities[:, None])[:, 0]
+        counts = np.diff(self.held_out.labels.indptr)
+        found = np.bincount(self.rows[chosen], weights=self.hits[chosen], minlength=len(counts))
+        return 100 * float(np.where(counts > 0, found / np.maximum(counts, 1), 1).mean())
+
     def _figures(self, hits: float, given: int, rows: int) -> dict[str, float]:
         return {
             "precision": 100 * float(hits) / max(1, given),
@@ -130,6 +138,8 @@ def choose_cuts(held_out: HeldOut, probabilities: np.ndarray, aim: Aim, per_labe
         own = _own_cuts(ranked, overall) if per_label else None
     cuts = Cuts(str(aim), overall, own, told=told)
     told |= {name: round(value, 4) for name, value in ranked.figures_of(cuts).items()}
+    if aim.name == "recall":
+        told["recall_of_rows"] = round(ranked.recall_of_rows(cuts), 4)
     told["labels_with_own_cut"] = 0 if own is None else int((own != np.float32(overall)).sum())
     return cuts
 
@@ -147,14 +157,24 @@ def _f1_cut(ranked: Ranked) -> float:
 
 
 def _precision_cut(ranked: Ranked, wanted: float) -> float:
-    """The lowest cut above which the share of true labels is as wanted."""
+    """The lowest cut above which the share of true labels is as wanted, told by enough labels.
+
+    Of fewer than 1 / (1 - wanted) labels a single wrong one would break the promise: that none is says nothing.
+    """
     ends = ranked.ends()
+    fewest = max(_FEWEST_LABELS, round(1 / (1 - wanted)))
     precision = np.cumsum(ranked.hits)[ends] / (ends + 1)
-    reached = np.flatnonzero(precision >= wanted)
+    told = ends + 1 >= fewest
+    if not told.any():
+        raise DataError(
+            f"precision={wanted:g} takes {fewest:,} predicted labels to tell, but the {len(ranked.held_out)} held-out "
+            f"rows have {len(ranked.hits):,}; give more rows or ask for less"
+        )
+    reached = np.flatnonzero((precision >= wanted) & told)
     if not len(reached):
         raise DataError(
-            f"precision={wanted:g} cannot be reached: the surest labels of the held-out rows are right in "
-            f"{precision.max():.1%}; ask for less"
+            f"precision={wanted:g} cannot be reached: of the {fewest:,} or more surest labels of the held-out rows "
+            f"at most {precision[told].max():.1%} are right; ask for less"
         )
     return _between(ranked.probabilities, ends, int(reached[-1]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -121,7 +122,8 @@ class Probabilities(BaseEstimator):
     def _calibrate_again(self, seen_before: HeldOut) -> None:
         """Take up rows that were ranked before the model learnt from them; the cut keeps its aim.
 
-        Rows that have been held out earlier stay, as many as a calibration can use.
+        Rows that have been held out earlier stay, as many as a calibration can use. A cut whose aim these rows no
+        longer reach stays where it was.
         """
         if not seen_before.labels.nnz:
             return
@@ -131,10 +133,10 @@ class Probabilities(BaseEstimator):
         self._calibrate_on(seen_before)
         if self.held_out_ is None or aim is None:
             self.cuts_ = None
-        else:
-            self.cuts_ = choose_cuts(
-                self.held_out_, self.probabilities(self.held_out_.columns, self.held_out_.scores), aim
-            )
+            return
+        probabilities = self.probabilities(self.held_out_.columns, self.held_out_.scores)
+        with suppress(DataError):
+            self.cuts_ = choose_cuts(self.held_out_, probabilities, aim)
 
     def _calibrated(self) -> Calibration:
         if self.calibration_ is None:

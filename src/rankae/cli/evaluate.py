@@ -14,6 +14,7 @@ from rankae.errors import RankaeError
 from rankae.report.terminal import print_measures
 
 if TYPE_CHECKING:
+    from rankae.base.cuts import Cuts
     from rankae.base.ranker import LabelRanker
 
 
@@ -61,7 +62,9 @@ def evaluate(
     if cut is not None:
         _cut_at(ranker, cut)
     result = measured(ranker, rows, at)
+    cuts = ranker.cuts_
     found: dict[str, Any] = result.figures | {
+        "cut": None if cuts is None else cuts.aim,
         "seconds": round(perf_counter() - began, 3),
         "model": str(model),
         "method": ranker.method,
@@ -78,7 +81,9 @@ def evaluate(
         typer.echo(json_module.dumps(found))
         return
     print_measures(f"{rows.name}: {found['rows']:,} rows", {ranker.method: found} | _best(found, at), at)
-    _tell_trust(found, at, threshold or cut is not None)
+    _tell_trust(found, at)
+    if threshold or cut is not None:
+        _tell_sets(found, cuts)
 
 
 def _best(found: dict[str, Any], at: tuple[int, ...]) -> dict[str, dict[str, Any]]:
@@ -95,11 +100,17 @@ def _cut_at(ranker: LabelRanker, cut: float) -> None:
     ranker.cuts_ = Cuts(f"p >= {cut:g}", cut)
 
 
-def _tell_trust(found: dict[str, Any], at: tuple[int, ...], threshold: bool) -> None:
+def _tell_trust(found: dict[str, Any], at: tuple[int, ...]) -> None:
     if "NLL" in found:
         errors = ", ".join(f"ECE@{k} {found[f'ECE@{k}']:.2f}" for k in at)
         typer.echo(f"{errors} (perfect: {found[f'ECE-chance@{at[0]}']:.2f} at {at[0]}); NLL {found['NLL']:.4f}")
-    if threshold:
-        names = ("micro-F1", "macro-F1", "weighted-F1", "example-F1", "precision", "recall")
-        shown = ", ".join(f"{name} {found[name]:.2f}" for name in names)
-        typer.echo(f"{shown}; {found['labels_per_row']:.2f} labels per row")
+
+
+def _tell_sets(found: dict[str, Any], cuts: Cuts | None) -> None:
+    names = ("micro-F1", "macro-F1", "weighted-F1", "example-F1", "precision", "recall")
+    shown = ", ".join(f"{name} {found[name]:.2f}" for name in names)
+    where = "scores of at least the training threshold (no cut is stored; see `rankae threshold`)"
+    if cuts is not None:
+        own = "; labels have cuts of their own" if cuts.own is not None else ""
+        where = cuts.aim if cuts.aim.startswith("p >=") else f"cut for {cuts.aim} (p >= {cuts.overall:.4f}{own})"
+    typer.echo(f"{where}: {shown}; {found['labels_per_row']:.2f} labels per row")

@@ -71,6 +71,7 @@ def _held_out_rows(ranker: LabelRanker, source: str, split: str | None, options:
 
     A model without calibration is calibrated on the first half of the rows; the second half chooses the cut.
     """
+    from rankae.base.calibration import FEWEST_ROWS
     from rankae.cli.measuring import matched
     from rankae.data import load_dataset
     from rankae.data.fingerprint import fingerprint
@@ -90,6 +91,8 @@ def _held_out_rows(ranker: LabelRanker, source: str, split: str | None, options:
             )
         return ranker.held_out_, f"{len(ranker.held_out_)} rows that training held out"
     own = matched(ranker, rows)
+    if len(own) < FEWEST_ROWS:
+        raise RankaeError(f"{rows.name}: {len(own)} rows are too few to choose a cut on; give at least {FEWEST_ROWS}")
     if ranker.calibration_ is not None:
         return ranker.predictions_for(own.rows, own.labels), f"{len(own)} rows of {rows.name} ({split})"
     half = len(own) // 2
@@ -125,6 +128,8 @@ def _print(cut: float, told: dict[str, Any], points: list[dict[str, float]], aim
     own = told["labels_with_own_cut"]
     by = f"{own:,} labels with cuts of their own, {cut:.4f} for the others" if own else f"probability {cut:.4f}"
     figures = ", ".join(f"{name} {told[name]:.2f}" for name in names)
+    if "recall_of_rows" in told:  # what the aim speaks of; labels of rows with many count less than in recall
+        figures += f"; of the labels of a row {told['recall_of_rows']:.2f} % on average"
     typer.echo(f"{aim}: {by}; {figures}")
     if "guarantee" in told:
         typer.echo(told["guarantee"])

@@ -28,7 +28,7 @@ from rankae.audit.audit import unit_word_rows
 from rankae.audit.flags import Flags, missing_labels, wrong_labels
 from rankae.audit.folds import grouped_folds, nearest_others
 from rankae.audit.noise_rates import noise_model, probabilities
-from rankae.audit.out_of_fold import Folds
+from rankae.audit.out_of_fold import Entries, Folds
 from rankae.data import load_dataset, miss_labels
 from rankae.data.dataset import Dataset
 from rankae.methods import create
@@ -63,12 +63,24 @@ def ranking_measures(found: np.ndarray, injected: int, first: int) -> dict[str, 
     return {"precision@1%": 100 * float(found[:first].mean()), "AP": 100 * average}
 
 
-def scored(data: Dataset, folds: int, seed: int, checkpoint: Path | None):
-    rows = unit_word_rows(data)
-    near = nearest_others(rows)
+def scored(data: Dataset, folds: int, seed: int, name: str) -> tuple[Entries, tuple[np.ndarray, np.ndarray], dict]:
+    """Entries of all folds, the nearest rows, and what they cost. They are kept: a new ranking needs no training."""
+    kept = CELLS / "audit" / "entries" / f"{name}.npz"
+    if kept.exists():
+        with np.load(kept) as file:
+            values = {key: file[key] for key in file.files}
+        near = values.pop("found"), values.pop("cosine")
+        cost = {key: float(values.pop(key)) for key in ("seconds", "peak_gb")}
+        return Entries(**values), near, cost
+    began = time.perf_counter()
+    near = nearest_others(unit_word_rows(data))
     fold = grouped_folds(*near, folds, seed)
-    run = Folds(data, fold, AuditSettings(folds=folds, seed=seed).new_model, checkpoint)
-    return run.entries(4, seed), near
+    entries = Folds(data, fold, AuditSettings(folds=folds, seed=seed).new_model, None).entries(4, seed)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    cost = {"seconds": round(time.perf_counter() - began, 1), "peak_gb": peak}
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(kept, **vars(entries), **cost, found=near[0], cosine=near[1])
+    return entries, near, cost
 
 
 def loaded(name: str, rows: int | None, seed: int) -> Dataset:
@@ -77,16 +89,20 @@ def loaded(name: str, rows: int | None, seed: int) -> Dataset:
     return data if rows is None else data.take(np.sort(np.random.default_rng(seed).permutation(len(data))[:rows]))
 
 
+def cell_name(name: str, kind: str, rate: float, seed: int, rows: int | None) -> str:
+    return f"{name}-{kind}-{rate:g}-{seed}{f'-{rows}' if rows else ''}"
+
+
 def run_cell(name: str, kind: str, rate: float, folds: int, seed: int, one_vs_rest: bool, rows: int | None) -> dict:
     clean = loaded(name, rows, seed)
     labels = noisy(clean.labels, kind, rate, seed)
     data = Dataset(labels, clean.features, clean.texts, clean.label_names, clean.feature_names, name=clean.name)
+    entries, near, cost = scored(data, folds, seed, cell_name(name, kind, rate, seed, rows))
     began = time.perf_counter()
-    entries, near = scored(data, folds, seed, None)
     p = probabilities(entries)
     noise = noise_model(entries, p, labels.shape[0] * labels.shape[1])
     flags: Flags = (missing_labels if kind == "missing" else wrong_labels)(entries, p, noise)
-    seconds = time.perf_counter() - began
+    cost["seconds"] += round(time.perf_counter() - began, 1)
     changed = (clean.labels - labels) if kind == "missing" else (labels - clean.labels)
     changed = sp.csr_matrix(changed)
     changed.eliminate_zeros()
@@ -102,9 +118,8 @@ def run_cell(name: str, kind: str, rate: float, folds: int, seed: int, one_vs_re
     estimate = noise.missing if kind == "missing" else noise.wrong
     found = {
         "data": name, "kind": kind, "rate": rate, "seed": seed, "folds": folds,
-        "rows": len(clean), "seconds": round(seconds, 1),
+        "rows": len(clean), **cost,
         "true_rate": true_rate, "estimate": estimate.rounded(),
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
         "rankae": measured(flags.rows, flags.columns),
         "neighbours": measured(*by_neighbours(labels, *near, kind)),
     }  # fmt: skip
@@ -178,7 +193,7 @@ def clean_cell(name: str, folds: int, seed: int, rows: int | None) -> dict:
     test = test.aligned_to(clean.label_names or range(clean.n_labels)).with_features(clean.n_features)
     labels = put_in(miss_labels(clean.labels, 0.2, seed), 0.1, seed)
     data = Dataset(labels, clean.features, clean.texts, clean.label_names, clean.feature_names, name=clean.name)
-    entries, _ = scored(data, folds, seed, None)
+    entries, _, _ = scored(data, folds, seed, cell_name(name, "clean", 0.1, seed, rows))
     p = probabilities(entries)
     noise = noise_model(entries, p, labels.shape[0] * labels.shape[1])
     both = [missing_labels(entries, p, noise), wrong_labels(entries, p, noise)]
@@ -242,11 +257,8 @@ def main() -> None:
     if o.what == "table":
         table()
         return
-    place = (
-        CELLS
-        / "audit"
-        / f"{o.data}-{o.kind if o.what == 'run' else 'clean'}-{o.rate:g}-{o.seed}{f'-{o.rows}' if o.rows else ''}.json"
-    )
+    kind = o.kind if o.what == "run" else "clean"
+    place = CELLS / "audit" / f"{cell_name(o.data, kind, o.rate, o.seed, o.rows)}.json"
     if place.exists():
         return
     if o.what == "run":

@@ -113,6 +113,40 @@ def test_the_input_is_never_written_over(rankae, data, flags):
     assert (data / "train.jsonl").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("outputs", "told"),
+    [
+        (["-o", "rows.csv"], "is the data that is audited"),
+        (["-o", "flags.csv", "--html", "rows.csv"], "is the data that is audited"),
+        (["-o", "flags.csv", "--html", "flags.csv"], "is named twice"),
+        (["-o", "flags.xlsx"], ".jsonl, .csv or .json"),
+        (["-o", "."], "is a folder"),
+        (["-o", "flags.csv", "--method", "nosuch"], "there is no method 'nosuch'"),
+        (["-o", "flags.csv", "--method", "knn", "--set", "odd=1"], "odd"),
+    ],
+)
+def test_outputs_that_would_do_harm_are_refused(rankae, data, tmp_path, monkeypatch, outputs, told):
+    rows = load_dataset(data)
+    names = [";".join(rows.label_names[c] for c in own.indices) for own in rows.labels]
+    with open(tmp_path / "rows.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("text", "labels"), *zip(rows.texts, names, strict=True)])
+    before = (tmp_path / "rows.csv").read_bytes()
+    monkeypatch.chdir(tmp_path)
+    ended = rankae("audit", "rows.csv", *outputs)
+    assert (ended.code, ended.out) == (2, "")
+    assert told in ended.err
+    assert [p.name for p in tmp_path.iterdir()] == ["rows.csv"]
+    assert (tmp_path / "rows.csv").read_bytes() == before
+
+
+def test_decisions_are_not_written_over(rankae, data, flags, tmp_path):
+    (tmp_path / "d.jsonl").write_bytes(flags.read_bytes())
+    ended = rankae("audit", "apply", tmp_path / "d.jsonl", data, "-o", tmp_path / "d.jsonl", "--accept", "0")
+    assert ended.code == 2
+    assert "holds the decisions" in ended.err
+    assert (tmp_path / "d.jsonl").read_bytes() == flags.read_bytes()
+
+
 def test_a_model_of_other_labels_is_refused(rankae, data, model, tmp_path):
     (tmp_path / "other.jsonl").write_text('{"text": "a", "labels": ["never seen"]}\n' * 30)
     ended = rankae("audit", tmp_path / "other.jsonl", "--model", model, "-o", tmp_path / "f.jsonl")

@@ -25,8 +25,11 @@ def format_of_flags(path: Path, format: str | None) -> str:
     """The format by name, or by the file's ending."""
     if format is not None and format not in FORMATS:
         raise DataError(f"there is no format {format!r} of flags; choose {', '.join(FORMATS)}")
-    by_ending = {".csv": "csv", ".json": "label-studio"}
-    return format or by_ending.get(path.suffix.lower(), "jsonl")
+    by_ending = {".csv": "csv", ".json": "label-studio", ".jsonl": "jsonl", ".ndjson": "jsonl", "": "jsonl"}
+    found = format or by_ending.get(path.suffix.lower())
+    if found is None:
+        raise DataError(f"{path}: flags are written as .jsonl, .csv or .json (Label Studio); or say --format")
+    return found
 
 
 def write_flags(path: Path, report: AuditReport, format: str) -> None:
@@ -113,8 +116,10 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{path}: the file is not UTF-8 text") from None
-    if ".csv" in Path(path).suffixes:
+    if text.lstrip()[:1] not in ("{", "["):
         lines = csv.DictReader(io.StringIO(text))
+        if not {"row", "label", "kind"} <= set(lines.fieldnames or ()):
+            raise DataError(f"{path}: not JSON lines, Label Studio's JSON, or CSV with columns row, label and kind")
         for number, cells in enumerate(lines, start=2):
             label = cells.get("label")
             if label and label[0] == "'" and label[1:2] in ("=", "+", "-", "@"):
@@ -133,7 +138,7 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                     raise DataError(f"{path}, line {number}: there is no JSON object")
                 yield f"{path}, line {number}", value
     except (json.JSONDecodeError, RecursionError) as error:
-        raise DataError(f"{path}: not JSON lines, a CSV file or Label Studio's JSON ({error})") from None
+        raise DataError(f"{path}: not JSON lines or Label Studio's JSON ({error})") from None
 
 
 def _of_task(task: Any) -> dict[str, Any]:

@@ -85,11 +85,13 @@ class Folds:
         self.models: list[LabelRanker] = []
 
     def begin(self, about: dict[str, object]) -> None:
+        self.new()  # a method or a parameter that there is not is refused before anything is written
         if self.folder is None:
             return
         note = self.folder / "about.json"
         text = json.dumps(about, sort_keys=True)
-        if note.exists() and note.read_text() != text:
+        started = any(self.folder.glob("fold-*"))
+        if started and note.exists() and note.read_text() != text:
             raise RankaeError(f"{self.folder} holds a stopped audit of other data or settings; delete it to start anew")
         self.folder.mkdir(parents=True, exist_ok=True)
         note.write_text(text)

@@ -31,11 +31,17 @@ table.flags td.text { min-width: 22rem; max-width: 46rem; overflow-wrap: anywher
 mark { background: #ffe9a8; padding: 0 .1em; } .small { color: #555; font-size: .85rem; }
 details summary { cursor: pointer; color: #0072B2; }
 @media (max-width: 700px) {
-  body { margin: 1rem auto; } table.flags thead { display: none; }
+  body { margin: 1rem auto; }
+  .tiles { gap: .4rem; } .tiles div { flex: 1 0 auto; min-width: 5rem; padding: .3rem .6rem; }
+  form.filter { flex-wrap: nowrap; align-items: end; } form.filter label { flex: 1; min-width: 0; }
+  form.filter input, form.filter select { width: 100%; box-sizing: border-box; } #shown { width: min-content; }
+  table.flags thead { display: none; }
   table.flags, table.flags tbody, table.flags tr, table.flags td { display: block; min-width: 0; }
-  table.flags tr { border-bottom: 2px solid #ccc; padding: .5rem 0; } table.flags td { border: 0; padding: .1rem 0; }
+  table.flags tr[hidden] { display: none; } table.flags tr { border-bottom: 2px solid #ccc; padding: .5rem 0; }
+  table.flags td { border: 0; padding: .1rem .5rem .1rem 0; }
+  table.flags td:nth-child(-n+4) { display: inline-block; overflow-wrap: anywhere; }
   table.flags td.figure { text-align: left; } table.flags td.text { min-width: 0; }
-  table.flags td.figure::before { content: attr(data-name) " "; color: #555; }
+  table.flags td[data-name=row]::before { content: "row "; color: #555; }
 }
 """
 
@@ -63,7 +69,7 @@ def audit_page(report: AuditReport) -> str:
     sections = [_tiles(report), html_note(_HOW_TO_READ), _flags(report)]
     sections += [
         _table(f"Noisiest labels ({len(report.label_rates):,} with enough rows)", report.label_records()),
-        _table("Same or nearly the same text, different labels", report.conflict_records()),
+        _table("Same or nearly the same text, different labels", _by_id(report)),
         _table("Labels that are probably the same, or imply one another", report.relation_records()),
         _table("Labels that nobody can predict", report.unpredictable_records()),
     ]
@@ -100,11 +106,12 @@ def _flags(report: AuditReport) -> str:
     left = f" The {len(flags):,} most probable of {len(report.flags):,}." if len(flags) < len(report.flags) else ""
     return (
         f"<h2>Flags</h2><p class=note>Each is a label that is probably missing or wrong.{left}</p>"
-        '<form class="filter"><label>kind <select name="kind"><option value="">both</option><option>missing</option>'
-        '<option>wrong</option></select></label><label>label <input name="label" size="18"></label>'
-        '<label>word <input name="word" size="14"></label><span id="shown" class="small"></span></form>'
+        '<section><form class="filter"><label>kind <select name="kind"><option value="">both</option>'
+        "<option>missing</option><option>wrong</option></select></label>"
+        '<label>label <input name="label" size="18"></label><label>word <input name="word" size="14"></label>'
+        '<span id="shown" class="small"></span></form>'
         f'<div class="scroll"><table class="sorts flags"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-        "</div>"
+        "</div></section>"  # the form stays in sight as long as its table does
     )
 
 
@@ -121,12 +128,12 @@ def _flag_row(flag: Flag, report: AuditReport) -> str:
         f"{'carries it' if n['carries'] else 'lacks it'}, {n['cosine']:.2f}</li>"
         for n in flag.nearest
     )
-    nearest = f"<details><summary>{len(flag.nearest)}</summary><ul>{near}</ul></details>" if near else ""
+    nearest = f"<details><summary>{len(flag.nearest)} rows</summary><ul>{near}</ul></details>" if near else ""
     carried = f'<div class="small">carries: {escape(", ".join(flag.labels))}</div>'
     text = _highlighted(flag.text, flag.words) if flag.text else f"<mark>{escape(', '.join(flag.words))}</mark>"
     return (
         f'<tr data-kind="{flag.kind}" data-label="{escape(flag.label.lower(), quote=True)}">'
-        f'<td class="figure" data-name="probability">{flag.probability:.3f}</td>'
+        f'<td class="figure">{flag.probability:.3f}</td>'
         f'<td><span class="kind {flag.kind}">{flag.kind}</span></td><td>{escape(flag.label)}</td>'
         f'<td class="figure" data-name="row">{escape(str(flag.id))}</td>'
         f'<td class="text">{text}{carried}</td><td>{nearest}</td></tr>'
@@ -153,7 +160,14 @@ def _table(title: str, records: Sequence[dict[str, Any]]) -> str:
         return f"<h2>{escape(title)}</h2>" + html_note("None were found.")
     head = list(records[0])
     lines = [[_cell(record[name]) for name in head] for record in records[:_MOST_LINES]]
-    return html_table(Grid(title, [name.replace("_", " ") for name in head], lines, set(), 1))
+    names = max(1, next((i for i, name in enumerate(head) if not isinstance(records[0][name], str)), len(head)))
+    return html_table(Grid(title, [name.replace("_", " ") for name in head], lines, set(), names))
+
+
+def _by_id(report: AuditReport) -> list[dict[str, Any]]:
+    """Alike rows by their ids, if they have ids."""
+    hidden = ("id", "other_id") if report.ids is None else ("row", "other")
+    return [{k: v for k, v in record.items() if k not in hidden} for record in report.conflict_records()]
 
 
 def _cell(value: Any) -> str:

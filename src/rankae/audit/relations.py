@@ -16,6 +16,7 @@ from rankae.data.unit_length import unit_rows
 from rankae.numerics.row_search import RowSearch
 
 _FEWEST_ROWS = 10  # that carry a label
+_FEWEST_TO_COMPARE = 3  # rows of a label whose mean words tell anything
 _SAME_ROWS = 0.8  # Jaccard index of the rows of two labels
 _IMPLIES = 0.9  # lower limit of the share of a label's rows that carry the other
 _SAME_WORDS = 0.9  # cosine of the mean words of two labels' rows
@@ -66,7 +67,8 @@ def related_labels(rows: sp.csr_matrix, labels: sp.csr_matrix, names: list[str],
             continue
         words = float(means[a].multiply(means[b]).sum())
         spelling = _spelling(names[a], names[b])
-        alike = (words >= _SAME_WORDS and spelling >= _SPELLING) or spelling == 1
+        comparable = min(counts[a], counts[b]) >= _FEWEST_TO_COMPARE
+        alike = (comparable and words >= _SAME_WORDS and spelling >= _SPELLING) or spelling == 1
         if same or (not n and alike):
             found.append(Relation("synonym", a, b, n, shared, words, spelling))
         elif implied:

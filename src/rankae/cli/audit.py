@@ -77,8 +77,8 @@ def audit(
     from rankae.data.writing import written
 
     flag_format = format_of_flags(out, format)
-    if out.is_dir():
-        raise RankaeError(f"{out} is a folder; give the name of a file for the flags, such as flags.jsonl")
+    summary = out.parent / f"{out.stem}.summary.json"
+    _check_outputs([out, summary, *([] if html is None else [html])], data)
     ranker = None
     if model is not None:
         from rankae.methods import load
@@ -89,7 +89,7 @@ def audit(
     settings, judge, rows = _settings(ranker, rows, method, parse_settings(set or []), folds, top, seed, out)
     report = run(rows, settings=settings, model=judge)
     write_flags(out, report, flag_format)
-    with written(out.with_name(f"{out.stem}.summary.json")) as stream:
+    with written(summary) as stream:
         stream.write(json_module.dumps(report.summary(), indent=1, ensure_ascii=False).encode("utf-8", "replace"))
     if html is not None:
         with written(html) as stream:
@@ -98,6 +98,24 @@ def audit(
         typer.echo(json_module.dumps({"out": str(out)} | report.summary()))
         return
     _tell(report, out)
+
+
+def _check_outputs(outputs: list[Path], data: str) -> None:
+    """What is written must be files, each its own, and none of the data's."""
+    from rankae.data import splits_of
+    from rankae.data.sources import find_source
+
+    place = find_source(data)
+    kept = {*splits_of(data), "labels", "vocab"} if place.is_dir() else set()
+    for i, out in enumerate(outputs):
+        where = out.resolve()
+        if out.is_dir():
+            raise RankaeError(f"{out} is a folder; give the name of a file, such as flags.jsonl")
+        inside = where.parent == place.resolve() and where.name.split(".")[0] in kept
+        if where == place.resolve() or inside:
+            raise RankaeError(f"{out} is the data that is audited; choose another file")
+        if where in {other.resolve() for other in outputs[:i]}:
+            raise RankaeError(f"{out} is named twice; give the flags and the page a file each")
 
 
 def _settings(
@@ -178,6 +196,8 @@ def apply(
     place = find_source(data)
     if out.resolve() == place.resolve() or out.resolve().parent == place.resolve():
         raise RankaeError(f"{out} is the input or stands in it; choose another place for the corrected data")
+    if out.resolve() == decisions.resolve():
+        raise RankaeError(f"{out} holds the decisions; choose another place for the corrected data")
     decided = read_decisions(decisions, accept)
     if not decided:
         raise RankaeError(f"{decisions}: no flag has been decided; write accept or reject, or give --accept 0.95")

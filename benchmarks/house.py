@@ -2,7 +2,8 @@
 
     python benchmarks/house.py [--source src/rankae] [--out docs/results/house.md]
 
-A door is a module that a reader enters by; its closure is every module of the package that it imports, directly or not.
+Prints the map, and with --out writes it there. A door is a module that a reader enters by; its closure is every module
+of the package that it imports, directly or not.
 To compare with an earlier state: git worktree add /tmp/then COMMIT, then --source /tmp/then/src/rankae.
 """
 

@@ -5,7 +5,7 @@
 Every pair is run interleaved, and medians are compared: attention (gather, attend, pool), the ranking loss, the
 optimiser's rows, the sparse product, and the choice of the best labels. Two more columns say how near a kernel comes to
 the machine: its share of the rate of a large matrix product, and of the rate at which memory is copied, both measured
-in the same run.
+in the same run. Prints tables, or with --json one JSON object; writes no file.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
     RANKAE_DATA=../shared/data python benchmarks/noise.py [--data tmdb-plots bibtex debtags] [--jobs 1]
     python benchmarks/noise.py --report-only
 
-Each data set's experiment is what `rankae noise` does with the settings below. Finished cells are in .cells
+Each data set's experiment is what `rankae noise` does with the settings below. Writes docs/results/noise/NAME, and the
+tables of docs/noise.md. Finished cells are in .cells
 and are not run again.
 """
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from rankae import RankAE
 from rankae.base.choices import value_of
 from rankae.components.predictions import SparsePredictions
-from rankae.components.registry import COMPONENTS
+from rankae.components.registry import COMPONENTS, plain_components
 from rankae.components.stack import Stack
 from rankae.components.stacker import Stacker, columns, evidence
 from rankae.errors import ModelFileError
@@ -57,7 +57,7 @@ def test_a_fifth_component_needs_one_line(monkeypatch, tmp_path):
     assert Popular.seen == [96] * 5 + [120]  # without each fold, and at last on all rows
     assert value_of(model.choices_, "components")[-1] == "popular"
     assert "popular alone" in model.evidence_
-    assert len(model.model_.stacker.weights["a"]) == columns(4)
+    assert len(model.model_.stacker.weights["a"]) == columns(3 + len(plain_components()))  # code, neighbours, rankers
     model.save(tmp_path / "model")
     loaded = RankAE.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.decision_function(TEXTS), model.decision_function(TEXTS))

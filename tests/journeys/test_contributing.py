@@ -41,8 +41,8 @@ def install(monkeypatch):
 
 def test_a_method_is_one_file_and_one_line(install, monkeypatch, tmp_path):
     install("src/rankae/rivals/centroids.py")
-    monkeypatch.setattr(registry, "METHODS", dict(registry.METHODS))
-    exec(block("registry line"), {"METHODS": registry.METHODS, "Method": registry.Method})
+    entries = eval(f"{{{block('registry line')}}}", {"Method": registry.Method})
+    monkeypatch.setattr(registry, "METHODS", registry.METHODS | entries)
     model = registry.create("centroids", favour_rare=0.25).fit(TEXTS, LABELS)
     best, scores = model.predict_top(["an apple", "white wine"], k=3)
     assert best[:, 0].tolist() == ["fruit", "drink"]
@@ -57,25 +57,26 @@ def test_a_method_is_one_file_and_one_line(install, monkeypatch, tmp_path):
 
 def test_a_format_is_one_file_and_one_line(install, monkeypatch, tmp_path):
     install("src/rankae/data/formats/tagged.py")
-    monkeypatch.setattr(formats, "FORMATS", dict(formats.FORMATS))
-    exec(block("formats line"), {"FORMATS": formats.FORMATS, "Format": formats.Format})
+    (tagged,) = eval(f"({block('formats line')})", {"Format": formats.Format})
+    monkeypatch.setattr(formats, "FORMATS", formats.FORMATS | {tagged.name: tagged})
+    monkeypatch.setattr(formats, "ENDINGS", formats.ENDINGS | dict.fromkeys(tagged.endings, tagged))
     place = tmp_path / "rows.tagged"
     place.write_text("fruit, red\tred apple\ndrink\twhite wine\n\tnothing known\n")
-    data = load_dataset(place, format="tagged")
+    data = load_dataset(place)
     assert data.texts == ["red apple", "white wine", "nothing known"]
     assert data.label_names == ["drink", "fruit", "red"]
     assert data.labels.sum(axis=1).ravel().tolist()[0] == [2, 1, 0]
     place.write_text("no tab here\n")
     with pytest.raises(rankae.DataError, match="line 1: there is no tab"):
-        load_dataset(place, format="tagged")
+        load_dataset(place)
 
 
 def test_a_component_is_one_file_and_one_line(install, monkeypatch, tmp_path):
     from rankae.components import registry as components
 
     module = install("src/rankae/components/sketches.py")
-    monkeypatch.setitem(components.COMPONENTS, "sketches", None)  # so that the line is undone
-    exec(block("components line"), {"COMPONENTS": components.COMPONENTS, "Sketches": module.Sketches})
+    (kind,) = eval(f"({block('components line')})", vars(module))
+    monkeypatch.setitem(components.COMPONENTS, kind.name, kind)
     model = rankae.RankAE("fast", min_df=1).fit(TEXTS, LABELS)
     assert "sketches" in model.model_.state()[0]["components"]
     assert model.predict(["an apple"]) == [["fruit"]]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rankae import RankAE, load_dataset
+from rankae.cli.lazy_group import COMMANDS
 from rankae.serve.store import Decision, Store
 
 ROOT = Path(__file__).parents[2]
@@ -30,20 +31,23 @@ NOT_RUN = {
     r"torchrun": "starts processes of its own; tests/paper/test_distributed.py does",
     r"--protocol paper|--report-only|mediamill-disc3|--like wiki-500k|--like amazon-670k": "takes hours, or gigabytes",
 }
-SLOW = r"rankae (compare|noise|ablate|tune) |--cluster|--preset paper|--preset network"
+SLOW = r"rankae (compare|noise|ablate|tune) |--cluster|--preset paper|--preset network|--validation"
 
 
 def code_blocks(page: Path) -> list[list[str]]:
     """The command lines of each indented or fenced block; a line that ends in a backslash goes on in the next."""
-    text = re.sub(r" *\\\n *", " ", page.read_text())
-    blocks = re.findall(r"^```(?:sh|bash)?\n(.*?)^```|((?:^ {4}[^\n]*\n)+)", text, re.DOTALL | re.MULTILINE)
-    found = []
-    for fenced, indented in blocks:
-        lines = [line.strip().removeprefix("$ ") for line in (fenced or indented).splitlines()]
-        commands = [line for line in lines if re.match(r"(?:head [^|]*\| )?rankae |torchrun ", line)]
-        if commands:
-            found.append(commands)
-    return found
+    blocks: list[list[str]] = [[]]
+    fence: str | None = None
+    for line in re.sub(r" *\\\n *", " ", page.read_text()).splitlines():
+        if line.startswith("```"):
+            fence = line[3:] if fence is None else None
+            blocks.append([])
+        elif fence in ("", "sh") or (fence is None and line.startswith("    ")):
+            blocks[-1].append(line.strip().removeprefix("$ "))
+        elif line:
+            blocks.append([])
+    commands = r"(?:head [^|]*\| )?rankae |torchrun "
+    return [found for block in blocks if (found := [line for line in block if re.match(commands, line)])]
 
 
 BLOCKS = [(page, number, block) for page in PAGES for number, block in enumerate(code_blocks(page))]
@@ -61,7 +65,7 @@ def _cases() -> list[object]:
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the pages take for granted: data, a model of it, and files of a user."""
     place = tmp_path_factory.mktemp("shelf")
-    rows = [(f"a shop sells {TAGS[tag].split()[i % 4]} and {tag} {i % 7}", [tag]) for i in range(30) for tag in TAGS]
+    rows = [(f"a shop sells {TAGS[tag].split()[i % 4]} and {tag} {i % 7}", [tag]) for i in range(32) for tag in TAGS]
     (place / "mydata").mkdir()
     for split, part in (("train", rows[:72]), ("test", rows[72:])):
         lines = [json.dumps({"text": text, "labels": labels}) for text, labels in part]
@@ -73,6 +77,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
         table.writerows([i, labels[0], text, ";".join(labels)] for i, (text, labels) in enumerate(rows[:60]))
     with (place / "new.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["id", "text", "title", "url"], ["a7", "apple juice", "Juice", "http://x"]])
+    (place / "OUT").mkdir()  # what `data make --like` writes: features
+    (place / "OUT" / "train.txt").write_text("2 3 2\n0 0:1 2:0.5\n1 1:1\n")
     (place / "new.txt").write_text("a pear\na drill\n")
     (place / "new.jsonl").write_text('{"text": "a glass of wine"}\n')
     (place / "plot.txt").write_text("A hammer and a nail fall in love.")
@@ -115,6 +121,8 @@ def test_a_block_of_commands_runs(page: Path, block: list[str], desktop: Path, r
         words = [str(encoders.bert()) if word == "encoder=FOLDER" else word for word in words]
         words = [f"encoder={word}" if word.endswith("tiny-bert") else word for word in words]
         _provide_models(words, desktop)
+        if words[:2] == ["data", "make"]:
+            shutil.rmtree(desktop / words[2])  # the page begins without it
         if words[:2] == ["audit", "apply"]:
             _decide(desktop / words[2])
         ran = rankae(*words, stdin=stdin)
@@ -142,5 +150,7 @@ def _decide(flags: Path) -> None:
 def test_every_page_is_looked_at() -> None:
     """A page whose commands stand in a form that `code_blocks` does not know would go untested."""
     for page in PAGES:
-        commands = re.findall(r"^(?: {4}| {4}\$ |)rankae [a-z]+ [^\n]*", page.read_text(), re.MULTILINE)
+        commands = re.findall(
+            rf"^(?: {{4}}| {{4}}\$ |)rankae (?:{'|'.join(COMMANDS)}) ", page.read_text(), re.MULTILINE
+        )
         assert len(commands) <= sum(len(block) for place, _, block in BLOCKS if place == page), page

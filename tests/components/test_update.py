@@ -170,6 +170,6 @@ def test_rankers_of_labels_with_many_rows_before_move_less(counted):
 
 def test_an_update_goes_on_with_what_training_chose():
     chosen = RankAE("fast", threads=1).fit(*rows(["fruit", "drink", "tool"], 300, 0))
-    assert chosen._learnt_with() == {"ridge": 1.0, "cost": chosen.choices_["ranker_cost"]["value"]}
+    assert chosen._regularisation() == {"ridge": 1.0, "cost": chosen.choices_["ranker_cost"]["value"]}
     given = RankAE("fast", threads=1, ridge=3.0, ranker_cost=0.2).fit(*rows(["fruit", "drink", "tool"], 300, 0))
-    assert given._learnt_with() == {"ridge": 3.0, "cost": 0.2}
+    assert given._regularisation() == {"ridge": 3.0, "cost": 0.2}

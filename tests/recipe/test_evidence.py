@@ -65,7 +65,7 @@ def test_rows_of_which_no_label_can_be_known_do_not_teach():
     folds = HeldOutFolds(some_task(sp.hstack([labels, alone], format="csr")), None)
     held = np.concatenate(folds.folds)
     assert sorted(held.tolist()) == list(range(25))
-    assert held[~folds.teaches].tolist() == [24]  # rows without any label teach that no label is right
+    assert held[~folds.learnable].tolist() == [24]  # rows without any label teach that no label is right
 
 
 def test_single_labels_are_asked_about_as_often_as_they_occur():

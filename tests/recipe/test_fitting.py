@@ -73,7 +73,7 @@ def test_both_kinds_of_validation_rows_answer_the_same_questions(trusted):
     stack.rankers = validation.fit_rankers(stack, loo_codes)
     scored = validation.score(stack)
     assert list(scored.scores) == list(stack.candidates(rows[:5]).scores) == ["code", "neighbours", "rankers"]
-    assert len(scored.shortlist) == validation.labels.shape[0] == len(validation.teaches)
+    assert len(scored.shortlist) == validation.labels.shape[0] == len(validation.learnable)
 
 
 def test_few_rows_have_the_code_alone_which_is_calibrated_out_of_sample():

@@ -1,6 +1,6 @@
-"""What RankAE makes of rows before it learns from them: words, word embeddings, and the scale of dense features.
+"""The features of RankAE: words of texts, word embeddings, names of labels, and the scale of dense features.
 
-What the user left open is chosen by evidence; `choices_` says what and why.
+What the user leaves open is chosen from the data and recorded in `choices_`.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from rankae.recipe.text_choice import TextCandidates, choose_text
 from rankae.recipe.vector_choice import WEIGHTS, VectorCandidates
 
 _LONGEST_DOCUMENT = 400
-_NONE, _OWN = "none", "own"  # what may stand for a file of word vectors
-_TITLE = 0.5  # weight of a title's own words that is tried; 0.3 and 0.7 were level with it
-_SCALING = "scaling."  # before the names of its arrays in a model file
+_NONE, _OWN = "none", "own"  # values of `word_vectors` that are not a file
+_TITLE = 0.5  # weight of a title's words that is tried; 0.3 and 0.7 did as well
+_SCALING = "scaling."  # prefix of its arrays in a model file
 
 
 class ChosenFeatures(LabelRanker):
@@ -70,7 +70,7 @@ class ChosenFeatures(LabelRanker):
     @property
     @abstractmethod
     def _effort(self) -> str:
-        """How much to try: "full", "low", or "none", for the paper's model takes features as they are."""
+        """How many candidate features to try: "full", "low", or "none" (the paper's model)."""
 
     def _training_rows(self, X: Any, targets: Targets, trusted: tuple[Any, Any] | None = None) -> Rows:
         self.choices_: Choices = {}
@@ -80,7 +80,7 @@ class ChosenFeatures(LabelRanker):
             if self.words != "bag":
                 raise DataError("a recurrent word encoder reads raw text: give strings, not a feature matrix")
             rows = super()._training_rows(X, targets)
-            # Where there are not as many rows as labels, it will be told in a moment.
+            # A mismatch between rows and labels is reported by the caller.
             if not isinstance(rows, list) and rows.shape[0] == targets.matrix.shape[0]:
                 asked = False if self.scale is None and self._effort == "none" else self.scale
                 with limited_to(self.threads):
@@ -108,14 +108,13 @@ class ChosenFeatures(LabelRanker):
         return rows
 
     def _text_candidates(self, trusted: bool) -> TextCandidates:
-        """What evidence may choose of the features of raw text: what the user left open."""
+        """The candidate features of raw text: the user's value of each setting, or what there is to try."""
         ngrams = [(1, 1)] if self._effort == "none" else [(1, 1), (1, 2)]
         titles = (0.0, _TITLE) if self._effort == "full" else (0.0,)
         pieces = (False, True) if self._effort == "full" else (False,)
         analyzers = ("word", "word+char") if self._effort == "full" else ("word",)
         return TextCandidates(
-            # a list, if it comes from JSON
-            ngrams if self.ngrams is None else [(self.ngrams[0], self.ngrams[1])],
+            ngrams if self.ngrams is None else [(self.ngrams[0], self.ngrams[1])],  # from JSON it is a list
             titles if self.title is None else (self.title,),
             pieces if self.pieces is None else (self.pieces,),
             analyzers if self.analyzer is None else (self.analyzer,),
@@ -131,9 +130,13 @@ class ChosenFeatures(LabelRanker):
         )
 
     def _reading(self) -> dict[str, Any]:
-        """What the user says of how a text is cut into words."""
-        how = {"accents": self.accents, "html": self.html, "hyphens": self.hyphens}
-        return {"token_pattern": self.token_pattern or WORD, **how}
+        """The user's settings of how a text is split into words."""
+        return {
+            "token_pattern": self.token_pattern or WORD,
+            "accents": self.accents,
+            "html": self.html,
+            "hyphens": self.hyphens,
+        }
 
     def _rows(self, X: Any) -> Rows:
         X = texts_of(X)
@@ -144,27 +147,27 @@ class ChosenFeatures(LabelRanker):
 
     @property
     def _columns(self) -> int:
-        """Of the rows as the model reads them."""
+        """Number of columns that the model reads: features, and a constant one if they are scaled."""
         return self.n_features_in_ + (self.scaling_ is not None)
 
     def _starting_vectors(self, word_size: int) -> np.ndarray | None:
-        """GloVe vectors for the words that have one, random ones for the others, as in the paper.
+        """GloVe vectors for the words that have one and random ones for the others, as in the paper.
 
-        They are the user's, or those on this machine if they have the right size; a feature matrix has no words.
+        They come from the user's file, or from the one in the data folder if its vectors have the right size.
         """
-        words, path, why = self._known_words, self.word_vectors, "as set"
-        if path is None and words is not None and (found := find_glove()) is not None:
-            if (size := glove_size(found)) == word_size:
-                path, why = found, "word_vectors='none' does without"
+        words, path, why = self._spelled_words, self.word_vectors, "as set"
+        if path is None and words is not None and (file := find_glove()) is not None:
+            if (size := glove_size(file)) == word_size:
+                path, why = file, "word_vectors='none' does without"
             else:
-                why = f"the vectors of {found.name} have {size} numbers, not {word_size}"
+                why = f"the vectors of {file.name} have {size} numbers, not {word_size}"
                 self.choices_["word_vectors"] = choice("word_vectors", "none", why)
         if path is None or self._asked_for(_NONE):
             return None
         if self._asked_for(_OWN):
             raise RankaeError("word_vectors='own' has no meaning for the preset 'paper'; name a file of GloVe vectors")
-        vectors, known = starting_vectors(_looked_up(words), path, word_size, self._seed)
-        why = f"it knows {known} of {len(vectors)} features; {why}"
+        vectors, known_count = starting_vectors(_required_words(words), path, word_size, self._seed)
+        why = f"it knows {known_count} of {len(vectors)} features; {why}"
         self.choices_["word_vectors"] = choice("word_vectors", Path(path).name, why)
         return vectors
 
@@ -172,33 +175,33 @@ class ChosenFeatures(LabelRanker):
         return isinstance(self.word_vectors, str) and self.word_vectors.lower() == word_vectors
 
     @property
-    def _known_words(self) -> Sequence[str] | None:
+    def _spelled_words(self) -> Sequence[str] | None:
         return None if self.text_ is None else self.text_.spelled()
 
     def _candidate_embeddings(
         self, words: Sequence[str] | None, rows: sp.csr_matrix, trusted: bool
     ) -> list[WordEmbeddings | None]:
-        """What the recipe may take for the embeddings of words: what the user set, or nothing and what there is.
+        """Candidate word embeddings for the recipe: the user's, or none and those available.
 
-        Only trusted rows decide on embeddings of the rows themselves: leave-one-out scores overrate them, for the row
-        that is left out has taken part in them.
+        Embeddings computed from the rows themselves (LSA) are a candidate only if there are trusted rows to judge them:
+        leave-one-out scores overrate them, because the row that is left out has contributed to them.
         """
         if self._asked_for(_NONE):
             return [None]
         if self._asked_for(_OWN):
             return [lsa_embeddings(rows, self._seed)]
         if self.word_vectors is not None:
-            return [glove_embeddings(_looked_up(words), self.word_vectors)]
+            return [glove_embeddings(_required_words(words), self.word_vectors)]
         if self._effort != "full":
             return [None]
         file = None if words is None else find_glove()
-        found = [] if file is None else [glove_embeddings(_looked_up(words), file)]
+        available = [] if file is None else [glove_embeddings(_required_words(words), file)]
         if trusted and not is_dense(rows):
-            found.append(lsa_embeddings(rows, self._seed))
-        return [None, side_by_side(*found)] if found else [None]
+            available.append(lsa_embeddings(rows, self._seed))
+        return [None, side_by_side(*available)] if available else [None]
 
     def _with_listed_labels(self, Y: Any) -> Any:
-        """Y, with the labels of the user's file that no row carries."""
+        """Y, extended by the labels of the user's label file that no row has."""
         self._entries: dict[str, LabelEntry] = {}
         if self.labels is None:
             return Y
@@ -213,12 +216,12 @@ class ChosenFeatures(LabelRanker):
         return Targets(labels, name_array(names), targets.kind)
 
     def _name_rows(self, labels: sp.csr_matrix) -> sp.csr_matrix | None:
-        """Names of labels in the columns of the rows, if names are to speak for labels, and can."""
+        """Names of labels as weighted words in the columns of the rows; None if names are not used."""
         classes = self.classes_.tolist()
         if self.text_ is None or self.label_names is False or not all(isinstance(name, str) for name in classes):
             return None
         counts = np.bincount(labels.indices, minlength=len(classes))
-        # A column of an indicator that no row carries is no listed label: it gets no name, so it is never predicted.
+        # A label without rows that the label file does not list gets no name, so it is never predicted.
         entries = [
             self._entries.get(name) or LabelEntry(name, name if count else "")
             for name, count in zip(classes, counts, strict=True)
@@ -233,8 +236,8 @@ class ChosenFeatures(LabelRanker):
         self.choices_["label_names"] = choice("label_names", True, why)
         return names
 
-    def _knowing_names(self, stack: Stack, classes: np.ndarray) -> Stack:
-        """The stack with the names of new labels, the last of `classes`."""
+    def _with_new_names(self, stack: Stack, classes: np.ndarray) -> Stack:
+        """The stack with the names of the new labels, which are the last of `classes`."""
         fresh = classes.tolist()[len(self.classes_) :]
         if stack.names is None or self.text_ is None or not all(isinstance(name, str) for name in fresh):
             return stack
@@ -242,20 +245,22 @@ class ChosenFeatures(LabelRanker):
         return replace(stack, names=stack.names.with_more(names)) if fresh else stack
 
     def _scaling_arrays(self) -> dict[str, np.ndarray]:
-        """For the model file."""
-        return {} if self.scaling_ is None else {_SCALING + name: own for name, own in self.scaling_.arrays().items()}
+        """Arrays of the model file."""
+        return (
+            {} if self.scaling_ is None else {_SCALING + name: array for name, array in self.scaling_.arrays().items()}
+        )
 
     def _restored_scaling(self, arrays: dict[str, np.ndarray]) -> Scaling | None:
-        own = {name.removeprefix(_SCALING): arrays.pop(name) for name in list(arrays) if name.startswith(_SCALING)}
-        if not own:
+        scaling = {name.removeprefix(_SCALING): arrays.pop(name) for name in list(arrays) if name.startswith(_SCALING)}
+        if not scaling:
             return None
-        wanted = {"mean": (self.n_features_in_,), "deviation": (self.n_features_in_,), "constant": (1,)}
-        if {name: value.shape for name, value in own.items()} != wanted:
+        shapes = {"mean": (self.n_features_in_,), "deviation": (self.n_features_in_,), "constant": (1,)}
+        if {name: value.shape for name, value in scaling.items()} != shapes:
             raise ModelFileError("the scale of the model's features does not fit them; train it again")
-        return Scaling.from_arrays(**own)
+        return Scaling.from_arrays(**scaling)
 
 
-def _looked_up(words: Sequence[str] | None) -> Sequence[str]:
+def _required_words(words: Sequence[str] | None) -> Sequence[str]:
     if words is None:
         raise DataError("word_vectors needs raw text: a feature matrix has no words to look up")
     return words

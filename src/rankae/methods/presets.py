@@ -35,8 +35,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
     "fast": {"effort": "low", "ridge": 1.0, "network": 0},
 }
-# What the presets that are one network leave to held-out rows, where the user does not set it: the values to try of
-# each setting (see `rankae.paper.choices`).
+# Settings of the single-network presets that held-out rows choose unless the user sets them, and the values to try (see
+# `rankae.paper.choices`).
 OPEN: dict[str, dict[str, tuple[Any, ...]]] = {
     "paper": {
         "encoder_rate": (1.0, 0.03),  # first: it gains most on few labels, where a high learning rate spoils E and D
@@ -54,7 +54,7 @@ OPEN: dict[str, dict[str, tuple[Any, ...]]] = {
         "epochs": LENGTHS,
     },
 }
-OPEN_FOR_DENSE_ROWS = {"hidden": (0, 200)}  # a gate of each feature alone sees no two of them together
+OPEN_FOR_DENSE_ROWS = {"hidden": (0, 200)}  # the gate sees one feature at a time; a hidden layer combines them
 NETWORK = "network"  # the preset that is one network and starts in closed form
 JOINT = ("paper", "paper-strict")  # presets that are one network, trained jointly
 _MOST_BYTES = 2**20
@@ -70,22 +70,22 @@ def preset_settings(preset: str) -> tuple[str, dict[str, Any]]:
     if path.stat().st_size > _MOST_BYTES:
         raise RankaeError(f"{path}: a preset file is a small JSON object, but this one is over 1 MiB")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_no_key_twice)
+        settings = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_no_key_twice)
     except RecursionError:
         raise RankaeError(f"{path}: a preset file is one flat JSON object, but this one is nested deeply") from None
     except ValueError as error:  # of the encoding, of JSON, or of a number of thousands of digits
         raise RankaeError(f"{path}: not a JSON preset file ({error}); see docs/your-own-data.md") from None
-    if not isinstance(found, dict):
+    if not isinstance(settings, dict):
         raise RankaeError(f"{path}: a preset file holds one JSON object of settings")
-    base = found.pop("preset", "default")
+    base = settings.pop("preset", "default")
     if not isinstance(base, str) or base not in PRESETS:
         raise RankaeError(f"{path}: there is no preset {base!r}; choose {', '.join(PRESETS)}")
-    return base, PRESETS[base] | found
+    return base, PRESETS[base] | settings
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    settings = dict(pairs)
+    if len(settings) < len(pairs):
         names = [name for name, _ in pairs]
         raise ValueError(f"it sets {next(name for name in names if names.count(name) > 1)} twice")
-    return found
+    return settings

@@ -1,4 +1,4 @@
-"""RankAE: the scikit-learn face over the paper's network and over the default recipe."""
+"""RankAE: the scikit-learn interface of the paper's network and of the default recipe."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from rankae.paper.rank_network import RankNetwork
 from rankae.paper.settings import JointSettings
 from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
 from rankae.recipe.joint_network import NetworkSettings, fitting, joint_settings
-from rankae.recipe.network import fit_network
+from rankae.recipe.network_preset import fit_network
 from rankae.recipe.plan import Plan, plan_within
 from rankae.recipe.sizes import sizes_of
 
@@ -82,16 +82,16 @@ class RankAE(RankAEParameters):
     random_state : seed; None draws one for each `fit`.
     threads : threads to compute with; by default as many as torch is set to.
     device : "cpu", "cuda", "cuda:0", "mps" or "xpu", for the networks.
-    checkpoint : folder in which training notes its progress: every epoch of the single networks, every component of the
-        recipe.
-    resume : go on from `checkpoint`.
+    checkpoint : folder to which training writes its progress: after every epoch of the single networks, after every
+        component of the recipe.
+    resume : continue from `checkpoint`.
 
     Attributes
     ----------
     choices_ : dict of the automatic choices: setting, value, reason and evidence (see `rankae.base.choices`).
     evidence_ : dict, precision on held-out rows for each combination of components that was tried.
     history_ : list of dicts, the figures of each epoch.
-    seed_ : the seed of this fit; of a `random_state` that is None or a RandomState, it is drawn once.
+    seed_ : the seed of this fit; drawn once if `random_state` is None or a RandomState.
 
     Examples
     --------
@@ -111,9 +111,9 @@ class RankAE(RankAEParameters):
         ----------
         X : CSR, dense array or strings.
         Y : indicator matrix or lists of names.
-        trusted : X and Y of further rows whose labels can be trusted, where those of the training rows are missing or
-            wrong. They make the choices (see `rankae.recipe.trusted`); the preset "paper" keeps the epoch that suits
-            them best. Labels that no training row carries are passed over.
+        trusted : X and Y of further rows with clean labels, if those of the training rows may be missing or wrong. They
+            make the automatic choices (see `rankae.recipe.trusted`); the preset "paper" keeps the epoch that ranks them
+            best. Labels that no training row has are ignored.
         """
         return self._learn(X, Y, trusted=trusted, **none_of(unknown))
 
@@ -135,18 +135,23 @@ class RankAE(RankAEParameters):
         if trusted is not None:  # in the columns of the training rows
             X, Y = trusted
             validation = _prepared(self._rows(X)), labels_among(Y, self.classes_, pass_over=True)
+        rows = _prepared(rows)
         with limited_to(self.threads):
             if base in JOINT:
-                self.model_: RankNetwork | Stack = self._fit_joint(_prepared(rows), labels, validation)
-            elif base == NETWORK:
-                self.model_ = self._fit_network(_prepared(rows), labels, validation)
-            else:
-                self.model_ = self._fit_recipe(_prepared(rows), labels, validation)
+                self.model_: RankNetwork | Stack = self._fit_joint(rows, labels, validation)
+                return
+            training = Training(self.choices_, self.evidence_, self.history_)
+            clean = None if validation is None else Trusted(*validation)
+            embeddings = self._candidate_embeddings(self._spelled_words, rows, trusted is not None)
+            fit = self._fit_network if base == NETWORK else self._fit_recipe
+            self.model_ = fit(rows, labels, training, clean, embeddings)
+        self.seconds_, self._threshold, self._held_out = training.seconds, training.threshold, training.held_out
 
     def plan(self, X: Any, Y: Any, memory: float | None = None) -> Plan:
-        """What `fit` will cost: seconds, most memory, size of the model, and settings that keep within the memory.
+        """Estimate the cost of `fit`: seconds, peak memory, size of the model, and settings that fit the memory.
 
-        memory : bytes that training may take; by default three quarters of what is free. What the user set stays.
+        memory : bytes that training may take; by default three quarters of the free memory. Parameters that are set
+            stay as they are.
         """
         base, _ = preset_settings(self.preset)
         if base in JOINT or base == NETWORK:
@@ -157,28 +162,18 @@ class RankAE(RankAEParameters):
         return plan_within(sizes, label_matrix(Y).matrix, self._settings(RecipeSettings), memory, threads)
 
     def _fit_recipe(
-        self, rows: sp.csr_matrix, labels: sp.csr_matrix, trusted: tuple[Rows, sp.csr_matrix] | None
+        self, rows: sp.csr_matrix, labels: sp.csr_matrix, training: Training, trusted: Trusted | None, embeddings: Any
     ) -> Stack:
-        settings = self._settings(RecipeSettings)
-        training = Training(self.choices_, self.evidence_, self.history_)
-        validation = None if trusted is None else Trusted(*trusted)
-        embeddings = self._candidate_embeddings(self._known_words, rows, trusted is not None)
-        names = self._name_rows(labels)
+        settings, names = self._settings(RecipeSettings), self._name_rows(labels)
         steps = self.checkpoint, self.resume
-        stack = train_recipe(rows, labels, settings, training, *steps, validation, embeddings, names)
-        self.seconds_, self._threshold, self._held_out = training.seconds, training.threshold, training.held_out
-        return stack
+        return train_recipe(rows, labels, settings, training, *steps, trusted, embeddings, names)
 
     def _fit_network(
-        self, rows: sp.csr_matrix, labels: sp.csr_matrix, trusted: tuple[Rows, sp.csr_matrix] | None
+        self, rows: sp.csr_matrix, labels: sp.csr_matrix, training: Training, trusted: Trusted | None, embeddings: Any
     ) -> RankNetwork:
-        training = Training(self.choices_, self.evidence_, self.history_)
-        validation = None if trusted is None else Trusted(*trusted)
-        embeddings = self._candidate_embeddings(self._known_words, rows, trusted is not None)
-        options = {"checkpoint_dir": self.checkpoint, "resume": self.resume}
         settings = self._settings(NetworkSettings)
-        network = fit_network(rows, labels, settings, training, validation, embeddings, **options)
-        self.seconds_, self._held_out = training.seconds, training.held_out
+        options = {"checkpoint_dir": self.checkpoint, "resume": self.resume}
+        network = fit_network(rows, labels, settings, training, trusted, embeddings, **options)
         self.history_ = network.history
         return network
 
@@ -214,10 +209,10 @@ class RankAE(RankAEParameters):
         return fitted
 
     def partial_fit(self, X: Any, Y: Any) -> Self:
-        """Go on training with new rows, which may carry new labels; the first call is `fit`.
+        """Continue training on new rows, which may have new labels; the first call is `fit`.
 
         The recipe's models (presets "default" and "fast") learn new labels; they are added to the end of `classes_`.
-        What the model said of the new rows before it learnt from them joins the rows that it is calibrated on.
+        The model's predictions for the new rows before it is trained on them join those that it is calibrated on.
         """
         if not hasattr(self, "model_"):
             return self.fit(X, Y)
@@ -234,8 +229,8 @@ class RankAE(RankAEParameters):
         before = HeldOut(*self._answer(rows, min(MOST_PLACES, len(self.classes_))), labels)
         with limited_to(self.threads):
             if isinstance(self.model_, Stack):
-                stack, learnt = self._knowing_names(self.model_, classes), self._learnt_with()
-                self.model_ = updated(stack, rows, labels, **learnt, seed=self._seed)
+                stack = self._with_new_names(self.model_, classes)
+                self.model_ = updated(stack, rows, labels, **self._regularisation(), seed=self._seed)
             elif preset_settings(self.preset)[0] == NETWORK:
                 settings = joint_settings(self._settings(NetworkSettings), rows, labels, {})
                 self.model_ = train_joint(rows, labels, fitting(settings, self.model_), network=self.model_)
@@ -249,34 +244,34 @@ class RankAE(RankAEParameters):
         self._calibrate_again(before)
         return self
 
-    def _learnt_with(self) -> dict[str, float]:
-        """The ridge of the code and the cost of the rankers, chosen or set; 1 where an older file does not say."""
+    def _regularisation(self) -> dict[str, float]:
+        """The ridge of the code and the cost of the rankers that `fit` used; 1 if an older file does not say."""
 
-        def known(name: str) -> float:
-            chosen = value_of(self.choices_, name) or getattr(self, name)
-            return float(chosen or preset_settings(self.preset)[1].get(name, 1))
+        def used(name: str) -> float:
+            value = value_of(self.choices_, name) or getattr(self, name)
+            return float(value or preset_settings(self.preset)[1].get(name, 1))
 
-        return {"ridge": known("ridge"), "cost": known("ranker_cost")}
+        return {"ridge": used("ridge"), "cost": used("ranker_cost")}
 
     def _set_threshold(self, rows: Rows, labels: sp.csr_matrix) -> None:
         super()._set_threshold(rows, labels)
-        if self._threshold is not None:  # from rows that the model had not seen
+        if self._threshold is not None:  # measured on held-out rows
             self.threshold_ = self._threshold
 
     # Prediction and the model file ------------------------------------------------------------------------------
 
     def build_index(self, X: Any = None, *, k: int = 40, recall: float = 0.95, threads: int = 1) -> dict[str, Any]:
-        """Build an approximate index of labels, which serves very many labels faster than a look at all of them.
+        """Build an approximate nearest-neighbour index of labels, which is faster than scoring a very large label set.
 
         Parameters
         ----------
-        X : rows like those to come, on which recall is measured; by default codes of made-up sets of labels.
-        k : of how many best labels.
-        recall : the share of them that the index is to find; what it takes is searched for.
+        X : rows on which recall is measured; by default codes of made-up label sets.
+        k : number of best labels that are searched.
+        recall : share of these that the index must find; its search width is chosen accordingly.
 
         Returns
         -------
-        Figures: recall, how many labels a search keeps in sight, microseconds a row with and without the index.
+        Figures: recall, search width, microseconds per row with and without the index.
         """
         self._check_fitted()
         if not 0 < recall <= 1 or k < 1:
@@ -290,11 +285,11 @@ class RankAE(RankAEParameters):
         return figures
 
     def drop_index(self) -> None:
-        """Look at all labels again."""
+        """Score all labels exactly again."""
         self.model_.index = None
 
     def shrunk(self, tables: str) -> Self:
-        """This model with tables of "float16" or "int8": about a half and a quarter of the size."""
+        """A copy of this model with tables of "float16" or "int8": about a half and a quarter of the size."""
         self._check_fitted()
         small = copy(self)
         small.model_ = self.model_.shrunk(tables)
@@ -333,7 +328,7 @@ class RankAE(RankAEParameters):
 
 
 def _prepared(rows: Rows) -> Rows:
-    """Rows of length 1 with sorted words, as every component expects them; documents stay as they are."""
+    """Rows of length 1 with sorted words, as every component expects them; token sequences are returned as is."""
     if isinstance(rows, list):
         return rows
     return unit_rows(rows)

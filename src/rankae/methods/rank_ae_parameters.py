@@ -1,4 +1,4 @@
-"""The parameters of RankAE, and the settings of training that they and the preset amount to."""
+"""The parameters of RankAE, and the training settings that follow from them and the preset."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ _PAPER_SPACE: Space = {
 
 @dataclass(eq=False, repr=False)
 class RankAEParameters(ChosenFeatures):
-    """The part of `RankAE` that knows what its parameters mean; they are described there."""
+    """The parameters of `RankAE`, which describes them, and their checks."""
 
-    # The recipe makes most choices itself, on the rows that it learns from; where their labels are noisy, clean rows
-    # choose better, the regularisation above all.
+    # The recipe makes most choices itself on training rows. If their labels are noisy, clean validation rows choose
+    # better, above all the regularisation.
     search_space: ClassVar[Space] = {
         "code_size": OneOf((200, 400, 800)),
         "ridge": Between(0.1, 30.0, log=True),
@@ -137,37 +137,37 @@ class RankAEParameters(ChosenFeatures):
 
     @classmethod
     def search_space_for(cls, parameters: dict[str, Any]) -> Space:
-        """Of the preset; binary cross-entropy has no margin."""
+        """The search space of the preset; binary cross-entropy has no margin."""
         if not str(parameters.get("preset", "")).startswith("paper"):
             return cls.search_space
         return {n: space for n, space in _PAPER_SPACE.items() if n != "margin" or parameters.get("loss") != "bce"}
 
-    # What they amount to ----------------------------------------------------------------------------------------
+    # The settings that follow from them -------------------------------------------------------------------------
 
     def _sets(self, name: str) -> bool:
-        """Whether the user, or a preset file, sets a parameter that the preset leaves open."""
+        """Whether the user or a preset file sets a parameter."""
         base, given = preset_settings(self.preset)
         return getattr(self, name) is not None or given.get(name) != PRESETS[base].get(name)
 
     def _open_settings(self, rows: Rows) -> dict[str, tuple[Any, ...]]:
-        """What held-out rows choose: what the preset leaves open and nobody has set."""
+        """Candidate values of the settings that the preset leaves open and the user has not set."""
         base, _ = preset_settings(self.preset)
         dense = OPEN_FOR_DENSE_ROWS if sp.issparse(rows) and is_dense(rows) and base == "paper" else {}
         return {name: values for name, values in (dense | OPEN[base]).items() if not self._sets(name)}
 
     @property
     def _seed(self) -> int:
-        """The seed of this fit, drawn once; a model of an older file that has none is one that was fitted with 0."""
+        """The seed of this fit; 0 for models of older files without one."""
         return getattr(self, "seed_", 0)
 
     def check_parameters(self, method: str | None = None) -> None:
-        """Refuse parameters out of range, and those that mean nothing to the preset."""
+        """Refuse parameters out of range, and those that do not apply to the preset."""
         super().check_parameters(method)
         base, settings = preset_settings(self.preset)
         if unknown := sorted(set(settings) - set(self._get_param_names())):
             raise RankaeError(f"{self.preset}: rank-ae has no parameter {unknown[0]!r}")
-        if beside := sorted(set(settings) & _NOT_OF_TRAINING):
-            raise RankaeError(f"{self.preset}: a preset cannot set {beside[0]}; set it beside the preset")
+        if misplaced := sorted(set(settings) & _NOT_OF_TRAINING):
+            raise RankaeError(f"{self.preset}: a preset cannot set {misplaced[0]}; set it beside the preset")
         self._settings(_KINDS[base])
 
     @property
@@ -178,7 +178,7 @@ class RankAEParameters(ChosenFeatures):
         return "none" if base in JOINT else self._settings(RecipeSettings).effort
 
     def _settings(self, kind: type) -> Any:
-        """The preset's settings with the user's over them; one that the preset does not know is a mistake."""
+        """The preset's settings, overridden by the user's."""
         base, settings = preset_settings(self.preset)
         settings |= {name: value for name, value in self.get_params(deep=False).items() if value is not None}
         settings = {name: value for name, value in settings.items() if name not in _NOT_OF_TRAINING}

@@ -1,7 +1,7 @@
-"""Every method by name: the paper's rivals, today's strong ones, the floors, and Rank-AE with its variants.
+"""Every method by name: Rank-AE and its variants, the rivals of the paper, recent strong methods, and baselines.
 
-A method's module is imported when the method is asked for, so that listing them costs nothing
-and a missing optional package is one plain sentence.
+A method's module is imported on first use, so that listing methods is fast and a missing optional package is reported
+in one plain sentence.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankae.base.parameters import check_parameters
 from rankae.errors import MissingExtra, ModelFileError, RankaeError
-from rankae.methods.own import is_own, own_class
+from rankae.methods.custom import custom_class, is_custom
 
 if TYPE_CHECKING:
     from rankae.base.ranker import LabelRanker
@@ -32,7 +32,7 @@ class Method:
     parameters: dict[str, Any] = field(default_factory=dict)
     extra_package: str | None = None  # the import that the extra `rivals` provides
     repeatable: bool = True  # False: the library underneath offers no seed
-    trusted_choose: str = ""  # what `fit_dataset` has trusted rows choose: "parameters", or the "epoch" that is kept
+    trusted_choose: str = ""  # what trusted rows choose in `fit_dataset`: "parameters" or the "epoch" that is kept
 
 
 METHODS: dict[str, Method] = {
@@ -108,11 +108,11 @@ def names() -> list[str]:
 
 
 def method_of(name: str) -> Method:
-    """What is known of a method: of those above, or of one's own, called `my_module:MyMethod`."""
+    """The registry's entry for a method, or one for a custom method, `my_module:MyMethod`."""
     if name in METHODS:
         return METHODS[name]
-    if is_own(name):
-        return Method(name, "a method of one's own", own_class(name).reads)
+    if is_custom(name):
+        return Method(name, "a custom method", custom_class(name).reads)
     raise RankaeError(
         f"there is no method {name!r}; choose one of {', '.join(METHODS)}, or give your own as my_module:MyMethod"
     )
@@ -122,7 +122,7 @@ def class_of(name: str) -> type[LabelRanker]:
     """The class that implements a method."""
     method = method_of(name)
     if name not in METHODS:
-        return own_class(name)
+        return custom_class(name)
     module, _, attribute = method.where.partition(":")
     try:
         return getattr(import_module(module), attribute)
@@ -133,14 +133,14 @@ def class_of(name: str) -> type[LabelRanker]:
 
 
 def search_space(name: str) -> Space:
-    """What a search for good parameters of a method tries: what its class says, for the preset that the name stands
-    for, without what the name has set."""
-    own = class_of(name).search_space_for(method_of(name).parameters)
-    return {parameter: values for parameter, values in own.items() if parameter not in method_of(name).parameters}
+    """The parameters of a method that `rankae tune` searches, without those that the method's name sets."""
+    fixed = method_of(name).parameters
+    space = class_of(name).search_space_for(fixed)
+    return {parameter: values for parameter, values in space.items() if parameter not in fixed}
 
 
 def create(name: str, **parameters: Any) -> LabelRanker:
-    """A new, unfitted model of the method `name`; `parameters` go over those that the name stands for."""
+    """A new, unfitted model of the method `name`; `parameters` override those that the name sets."""
     ranker = class_of(name)
     settings = method_of(name).parameters | parameters
     check_parameters(name, ranker, settings)
@@ -150,7 +150,7 @@ def create(name: str, **parameters: Any) -> LabelRanker:
 
 
 def seeded(model: LabelRanker, seed: int) -> LabelRanker:
-    """The model with this seed, if it has one."""
+    """The model with its `random_state` set, if it has that parameter."""
     return model.set_params(random_state=seed) if "random_state" in model.get_params(deep=False) else model
 
 

@@ -18,7 +18,7 @@ from rankae.data.word_embeddings import WordEmbeddings
 from rankae.recipe.fitting import fit_stack
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, resolved
-from rankae.recipe.start import chosen_by_leave_one_out
+from rankae.recipe.start_choice import chosen_by_leave_one_out
 from rankae.recipe.steps import Steps
 from rankae.recipe.task import Task
 from rankae.recipe.trusted import Trusted, chosen_by_trusted
@@ -39,14 +39,17 @@ def train_recipe(
 ) -> Stack:
     """Train the default model; with `resume`, components that `checkpoint_dir` holds are not trained again.
 
-    Trusted rows, if there are any, take the place of the held-out rows. Of several candidates for the embeddings of
-    words, the start and the networks take the one that helps. Names of labels are weighted words, labels x features.
+    Parameters
+    ----------
+    trusted : rows with clean labels; they take the place of the held-out rows.
+    embeddings : candidates for the word embeddings; the start and the network use the one that ranks best.
+    names : labels x features, the weighted words of each label's name.
     """
     validation = [] if trusted is None else [trusted.rows.nnz, trusted.labels.nnz]
-    known = [int(np.count_nonzero(candidate.vectors)) for candidate in embeddings if candidate is not None]
-    shape = [*rows.shape, *labels.shape, rows.nnz, labels.nnz, *validation, *known]
-    about = {"settings": asdict(settings), "data": shape}
-    steps = Steps(checkpoint_dir, about, training.choices, resume)
+    embedding_sizes = [int(np.count_nonzero(candidate.vectors)) for candidate in embeddings if candidate is not None]
+    shape = [*rows.shape, *labels.shape, rows.nnz, labels.nnz, *validation, *embedding_sizes]
+    run = {"settings": asdict(settings), "data": shape}
+    steps = Steps(checkpoint_dir, run, training.choices, resume)
     if trusted is None:
         start = chosen_by_leave_one_out(rows, labels, settings, embeddings, training)
     else:

@@ -1,4 +1,4 @@
-"""Candidate features held against each other: how well the closed-form start ranks by them, row by row."""
+"""Compares candidate features by the precision of the closed-form start on them, row by row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ CandidateEmbeddings = Callable[[Sequence[str], sp.csr_matrix], Sequence[WordEmbe
 
 
 class Comparison:
-    """Candidates held against each other on the same rows: those without a near-duplicate by the first."""
+    """Measures every candidate on the same validation rows: those without a near-duplicate by the first candidate's
+    features."""
 
     def __init__(
         self,
@@ -32,7 +33,7 @@ class Comparison:
         self._validation: np.ndarray | None = None
 
     def precision(self, text: TextFeatures, rows: sp.csr_matrix) -> np.ndarray:
-        """Of each row of the validation set, by the closed-form start on these features."""
+        """Precision of each validation row when the closed-form start is fitted on these features."""
         if self.trusted is None:
             if self._validation is None:
                 self._validation = novel_rows(rows)
@@ -41,26 +42,26 @@ class Comparison:
         if self._validation is None:
             self._validation = validation.novel(rows)
         validation = validation.taken(self._validation)
-        known = self.embeddings(text.spelled(), rows)
-        found = [trusted_precision(rows, self.labels, validation, seed=self.seed, embeddings=own) for own in known]
-        return max(found, key=np.mean)
+        candidates = self.embeddings(text.spelled(), rows)
+        options = rows, self.labels, validation
+        return max((trusted_precision(*options, seed=self.seed, embeddings=one) for one in candidates), key=np.mean)
 
 
-class Tried(NamedTuple):
+class FeatureTrial(NamedTuple):
     text: TextFeatures
     rows: sp.csr_matrix
     settings: Mapping[str, Any]
     precision: np.ndarray
 
-    def chance(self, other: Tried) -> float:
-        """Points of precision by which the other may well be ahead by chance."""
-        return standard_error(other.precision - self.precision)  # of the same rows
+    def chance(self, other: FeatureTrial) -> float:
+        """Standard error of the difference in precision, paired by row."""
+        return standard_error(other.precision - self.precision)
 
 
-def clearly_best(found: Sequence[Tried], least: float = 0.0) -> Tried:
-    """The first, unless a later one gains more than chance explains and than `least`: features cost memory, time."""
-    chosen = found[0]
-    for other in found[1:]:
-        if other.precision.mean() - chosen.precision.mean() > max(least, chosen.chance(other)):
-            chosen = other
-    return chosen
+def clearly_best(trials: Sequence[FeatureTrial], least: float = 0.0) -> FeatureTrial:
+    """The first trial, unless a later one gains more than `least` and more than a standard error."""
+    best = trials[0]
+    for trial in trials[1:]:
+        if trial.precision.mean() - best.precision.mean() > max(least, best.chance(trial)):
+            best = trial
+    return best

@@ -1,4 +1,4 @@
-"""What the stacker learns from: every component's scores of rows that it has not seen, and of rows of single labels."""
+"""The stacker's training data: every component's scores of held-out rows, and of rows with labels that occur once."""
 
 from __future__ import annotations
 
@@ -21,28 +21,34 @@ from rankae.recipe.task import Task
 
 @dataclass(frozen=True)
 class StackerRows:
-    """A shortlist, what the stacker reads of each entry, and what it is worth to rank the entry high."""
+    """A shortlist, the stacker's input features of each entry, and the gain of ranking the entry high."""
 
     shortlist: Shortlist
     features: np.ndarray
-    worth: np.ndarray
+    gains: np.ndarray
 
     @classmethod
     def of(
-        cls, candidates: ScoredShortlist, right: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings
+        cls, candidates: ScoredShortlist, true_labels: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings
     ) -> Self:
-        """right : the labels of the rows; labels : those of the training rows, for propensities."""
-        worth = candidates.shortlist.values_of(right)
+        """Features and gains of scored candidates.
+
+        Parameters
+        ----------
+        true_labels : labels of the scored rows.
+        labels : labels of the training rows, for propensities.
+        """
+        gains = candidates.shortlist.values_of(true_labels)
         if settings.objective == "psp":
-            worth = worth * inverse_propensities(labels)[candidates.shortlist.columns].astype(np.float32)
-        return cls(candidates.shortlist, candidates.evidence(), worth)
+            gains = gains * inverse_propensities(labels)[candidates.shortlist.columns].astype(np.float32)
+        return cls(candidates.shortlist, candidates.evidence(), gains)
 
     def __len__(self) -> int:
         return len(self.shortlist)
 
     def taken(self, rows: np.ndarray) -> StackerRows:
         entries = self.shortlist.entries_of(rows)
-        return StackerRows(self.shortlist.taken(rows), self.features[entries], self.worth[entries])
+        return StackerRows(self.shortlist.taken(rows), self.features[entries], self.gains[entries])
 
     def of_labels(self, chosen: np.ndarray) -> StackerRows:
         """The entries of some labels, `chosen` (bool)."""
@@ -51,7 +57,7 @@ class StackerRows:
     def of_entries(self, kept: np.ndarray) -> StackerRows:
         """Some entries, `kept` (bool)."""
         starts = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[self.shortlist.starts]
-        return StackerRows(Shortlist(starts, self.shortlist.columns[kept]), self.features[kept], self.worth[kept])
+        return StackerRows(Shortlist(starts, self.shortlist.columns[kept]), self.features[kept], self.gains[kept])
 
     def followed_by(self, others: StackerRows | None) -> StackerRows:
         if others is None:
@@ -59,21 +65,22 @@ class StackerRows:
         return StackerRows(
             Shortlist.stacked([self.shortlist, others.shortlist]),
             np.concatenate([self.features, others.features]),
-            np.concatenate([self.worth, others.worth]),
+            np.concatenate([self.gains, others.gains]),
         )
 
-    def threshold(self, stacker: Stacker, right: sp.csr_matrix) -> float | None:
-        """The score from which as many labels are predicted as the rows carry."""
+    def threshold(self, stacker: Stacker, true_labels: sp.csr_matrix) -> float | None:
+        """The score at which as many labels are predicted as the rows carry."""
         scores = np.sort(stacker.scores(self.features))
-        return float(scores[-min(right.nnz, len(scores))]) if right.nnz and len(scores) else None
+        return float(scores[-min(true_labels.nnz, len(scores))]) if true_labels.nnz and len(scores) else None
 
 
 def rows_of_single_labels(task: Task, stack: Stack, validation_rows: int) -> StackerRows | None:
-    """Training rows with half of their words hidden, and of the shortlists only the labels that stand on one row.
+    """Training rows with half of their words hidden, and of their shortlists only the labels that occur once.
 
-    A label of one row cannot be right for a row that is held out, so held-out rows alone teach that rare labels never
-    are. What they are worth for a row like the one that carries them, that row itself tells, as far as it can be made
-    another. It is asked about as often as such labels occur among all labels of the training rows.
+    A label that occurs once is never correct for a held-out row, so held-out rows alone would teach the stacker that
+    such labels are always wrong. The row that carries the label, scored without half of its words, stands in for a new
+    row like it. There are as many such rows as the share of these labels among all labels of the training rows asks
+    for.
     """
     labels = task.labels
     counts = np.bincount(labels.indices, minlength=labels.shape[1])
@@ -93,25 +100,25 @@ def rows_of_single_labels(task: Task, stack: Stack, validation_rows: int) -> Sta
 
 def train_stacker(
     rows: StackerRows,
-    teaches: np.ndarray,
+    learnable: np.ndarray,
     extra: StackerRows | None,
     settings: RecipeSettings,
     members: int | None = None,
 ) -> Stacker:
-    """Learn from the rows that teach (bool), and from some more."""
-    learnt = rows.taken(np.flatnonzero(teaches)).followed_by(extra)
+    """A stacker trained on the `learnable` rows (bool) and on the `extra` ones."""
+    learnt = rows.taken(np.flatnonzero(learnable)).followed_by(extra)
     members = rules.STACKERS[settings.effort == "low"] if members is None else members
-    return Stacker.train(learnt.shortlist, learnt.features, learnt.worth, members=members, seed=settings.seed)
+    return Stacker.train(learnt.shortlist, learnt.features, learnt.gains, members=members, seed=settings.seed)
 
 
 def held_out_predictions(
-    rows: StackerRows, labels: sp.csr_matrix, teaches: np.ndarray, extra: StackerRows | None, settings: RecipeSettings
+    rows: StackerRows, labels: sp.csr_matrix, learnable: np.ndarray, extra: StackerRows | None, settings: RecipeSettings
 ) -> HeldOut:
-    """The ranking of each row by what has not learnt from it: each half by the stacker of the other half."""
-    scores = np.empty(len(rows.worth), dtype=np.float32)
+    """Out-of-fold ranking of each row: each half of the rows is ranked by a stacker trained on the other half."""
+    scores = np.empty(len(rows.gains), dtype=np.float32)
     first = np.arange(len(rows)) % 2 == 0
     for learn, check in ((first, ~first), (~first, first)):
-        stacker = train_stacker(rows, learn & teaches, extra, settings, members=rules.STACKERS[1])
+        stacker = train_stacker(rows, learn & learnable, extra, settings, members=rules.STACKERS[1])
         entries = rows.shortlist.entries_of(np.flatnonzero(check))
         scores[entries] = stacker.scores(rows.features[entries])
     return HeldOut(*rows.shortlist.best(scores, min(MOST_PLACES, labels.shape[1])), labels)

@@ -1,7 +1,7 @@
-"""The orchestrator: every component, in the order in which they need each other, and then the stacker.
+"""The orchestrator: trains every component in order of dependency, then the stacker.
 
-Which rows the stacker learns from is the only difference between the two ways to train: rows that are held out in folds
-(`HeldOutFolds`), or further rows whose labels can be trusted (`TrustedRows`). Both answer the same questions.
+There are two sources of validation rows, which the stacker learns from: training rows held out in folds
+(`HeldOutFolds`), and further rows with trusted labels (`TrustedRows`). Both implement `ValidationRows`.
 """
 
 from __future__ import annotations
@@ -35,35 +35,35 @@ CODE, NETWORK, RANKERS, STACKER = "the code", "the network", "the rankers", "the
 
 
 class ValidationRows(Protocol):
-    """Rows that components have not seen, and components that have not seen them."""
+    """Rows to train the stacker on, and the components, each fitted so that it can score these rows unseen."""
 
     @property
     def rows(self) -> sp.csr_matrix: ...
 
     @property
     def labels(self) -> sp.csr_matrix:
-        """What the rows carry."""
+        """Labels of `rows`."""
 
     @property
-    def teaches(self) -> np.ndarray:
-        """bool: of each row, whether a component could have known a label of it."""
+    def learnable(self) -> np.ndarray:
+        """bool [rows]: whether a component can know a label of the row, or the row has none."""
 
     def label_counts(self) -> np.ndarray:
-        """On how many training rows each label is taken to stand."""
+        """Number of training rows of each label (an estimate where labels are noisy)."""
 
     def fit_code(self) -> tuple[ClosedForm, np.ndarray]:
-        """The code, and the leave-one-out codes of the training rows."""
+        """The closed-form component, and the leave-one-out codes of the training rows."""
 
     def fit_network(self) -> JointNetwork: ...
 
     def fit_plain(self, name: str, kind: type[PlainComponent]) -> Any:
-        """A component of the registry that the recipe knows nothing else of."""
+        """A component from the registry that needs only rows and labels."""
 
     def fit_rankers(self, stack: Stack, loo_codes: np.ndarray) -> Rankers:
-        """Rankers; their negatives are what the components of the stack propose."""
+        """Rankers, whose hard negatives are what the components of the stack propose."""
 
     def score(self, stack: Stack) -> ScoredShortlist:
-        """What each component of the stack scores the rows."""
+        """Every component's scores of the shortlisted labels of `rows`."""
 
 
 def fit_stack(task: Task, trusted: Trusted | None = None) -> Stack:
@@ -127,9 +127,9 @@ def _fit_stacker(task: Task, stack: Stack, validation: ValidationRows, with_sing
     if (unseen := rows_of_unseen_labels(task, stack, candidates, validation.labels)) is not None:
         rows = rows.of_labels(~task.unseen_labels)
         extra = unseen.followed_by(extra)
-    stack.stacker = train_stacker(rows, validation.teaches, extra, settings)
+    stack.stacker = train_stacker(rows, validation.learnable, extra, settings)
     training.threshold = rows.threshold(stack.stacker, validation.labels)
-    held_out = held_out_predictions(rows, validation.labels, validation.teaches, extra, settings)
+    held_out = held_out_predictions(rows, validation.labels, validation.learnable, extra, settings)
     training.held_out = replace(held_out, nearest=candidates.nearest)
     training.evidence["all"] = precisions(training.held_out.columns[:, :5], validation.labels)
     for name, scores in candidates.scores.items():
@@ -142,16 +142,18 @@ def _fit_stacker(task: Task, stack: Stack, validation: ValidationRows, with_sing
 def _with_names_if_they_help(
     task: Task, stack: Stack, candidates: ScoredShortlist, validation: ValidationRows
 ) -> ScoredShortlist:
-    """The scores with those by names of labels, if validation rows are then ranked no worse; where labels are listed
-    that no row carries, nothing else knows them, and names stay."""
+    """The candidates, without the scores by label names if validation rows are ranked better without them.
+
+    Names stay if some labels occur on no training row, because no other component can propose those.
+    """
     if task.names is None or task.unseen_labels.any():
         return candidates
     name = task.names.name
     without = replace(candidates, scores={n: scores for n, scores in candidates.scores.items() if n != name})
     merit = {}
-    for case, found in (("with", candidates), ("without", without)):
-        rows = StackerRows.of(found, validation.labels, task.labels, task.settings)
-        ranked = held_out_predictions(rows, validation.labels, validation.teaches, None, task.settings)
+    for case, scored in (("with", candidates), ("without", without)):
+        rows = StackerRows.of(scored, validation.labels, task.labels, task.settings)
+        ranked = held_out_predictions(rows, validation.labels, validation.learnable, None, task.settings)
         merit[case] = float(row_merits(ranked.columns[:, :5], validation.labels).mean())
     keep = merit["with"] >= merit["without"]
     reason = "mean precision of held-out rows with and without"

@@ -2,8 +2,8 @@
 
     L_h(F(x), E(y)) + balance * L_ae(y, D(E(y))) + direct * L_ae(y, D(F(x)))
 
-E(y) tells which labels a row has almost perfectly from the start, so L_ae on it soon is 0; what ranks rows that are
-still to come is the same loss on D(F(x)), where F(x) is what F would have said of the row had it not seen it.
+E(y) determines the row's labels almost perfectly from the start, so L_ae(y, D(E(y))) is soon 0. What improves the
+ranking of new rows is the third term, where F(x) starts from the row's leave-one-out code.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rankae.recipe.settings import much_data, network_epochs
 
 @dataclass(frozen=True)
 class NetworkSettings:
-    """What the preset `network` can be told; None leaves it to the data. See `JointSettings` and `RecipeSettings`."""
+    """Parameters of the preset `network`; None is chosen from the data. See `JointSettings` and `RecipeSettings`."""
 
     code_size: Size | None = None
     word_size: Size | None = None
@@ -54,7 +54,8 @@ class NetworkSettings:
 
 
 def _code_size(words: int, labels: int) -> int:
-    """Twice the default's, which has rankers for rare labels, where labels are many and words not too many."""
+    """Twice the default model's code for many labels (its rankers rank the rare ones), if the word table is not too
+    large."""
     fits = 4 * 2 * rules.CODE_SIZE * words <= rules.MOST_WORD_BYTES
     return 2 * rules.CODE_SIZE if labels > rules.SEEN_LABELS[0] and fits else rules.CODE_SIZE
 
@@ -67,8 +68,8 @@ def joint_settings(
     words = rows.shape[1]
 
     def choose(name: str, value: Any, why: str) -> Any:
-        own = getattr(given, name)
-        chosen, reason = (value, why) if own is None else (own, AS_SET)
+        set_value = getattr(given, name)
+        chosen, reason = (value, why) if set_value is None else (set_value, AS_SET)
         choices[name] = choice(name, chosen, reason)
         return chosen
 
@@ -76,11 +77,11 @@ def joint_settings(
     row_length = rows.nnz / max(1, n)
     batch, enough = rules.NETWORK_BATCH
     hidden = rules.WORD_DROPOUT[2 if is_dense(rows) else int(row_length > rules.LONG_ROW)]
-    # With many rows to each word nothing is learnt by heart: the closed form has no start worth keeping there, and
-    # words can learn as fast as the rest.
+    # With many rows per word the network does not overfit: it needs no closed-form path, and its word vectors can have
+    # the full learning rate.
     plenty = much_data(n, words)
     many = rules.SEEN_LABELS[0] < L
-    made = {
+    resolved = {
         "code_size": min(choose("code_size", min(_code_size(words, L), L, n), size), L, n),
         "word_size": choose("word_size", rules.WORD_SIZE[plenty], size),
         "epochs": choose("epochs", network_epochs(n, words, L), size),
@@ -89,13 +90,13 @@ def joint_settings(
         "shortlist": choose("shortlist", rules.SEEN_LABELS[1] if many else 0, f"{L} labels"),
         "batch": choose("batch", batch if n >= enough else max(16, n // 16), f"{n} rows"),
     }  # fmt: skip
-    kept = {name: value for name, value in asdict(given).items() if name != "ridge"}
+    given_values = {name: value for name, value in asdict(given).items() if name != "ridge"}
     paths = (
         {"embedding": "relu-path", "encoder_rate": 1.0}
         if plenty
         else {"embedding": "two-path", "residual": 300, "encoder_rate": 0.1}
     )
-    return JointSettings(**kept | made | paths, decoder_rate=4.0, merged=True)  # type: ignore[arg-type]
+    return JointSettings(**given_values | resolved | paths, decoder_rate=4.0, merged=True)  # type: ignore[arg-type]
 
 
 def train_network(
@@ -109,35 +110,35 @@ def train_network(
 ) -> RankNetwork:
     """Train from the closed form of these rows; options are those of `train_joint`.
 
-    held : places of rows that choose the epoch and are not learnt from: the first fold of `start`. The others then come
-        with the codes of an F that has not seen the fold either, or they would tell of its labels.
+    held : indices of the rows that choose the epoch and are not trained on: the first fold of `start`. All rows then
+        have codes of an F fitted without that fold; other codes would leak its labels.
     """
     network, settings = started(start, settings, embeddings)
     learn = np.setdiff1d(np.arange(labels.shape[0]), held)
-    known = coded(network, rows, leave_one_out_codes(start))
-    validation = (known[held], labels[held]) if len(held) else None
-    return train_joint(known[learn], labels[learn], settings, network=network, validation=validation, **options)
+    coded_rows = coded(network, rows, leave_one_out_codes(start))
+    validation = (coded_rows[held], labels[held]) if len(held) else None
+    return train_joint(coded_rows[learn], labels[learn], settings, network=network, validation=validation, **options)
 
 
 def started(
     start: WarmStart, settings: JointSettings, embeddings: WordEmbeddings | None = None
 ) -> tuple[RankNetwork, JointSettings]:
-    """The network as it starts, and its settings: a code is as long as there are singular vectors."""
+    """The network at its closed-form start, and its settings with the code size that the start has."""
     settings = replace(settings, code_size=start.label_table.shape[1])
     return started_network(start, settings, embeddings), settings
 
 
 def leave_one_out_codes(start: WarmStart) -> np.ndarray:
-    """Codes of all training rows to learn by, by an F that has not seen the first fold, if there is one."""
+    """Leave-one-out codes of all training rows, from the F fitted without the first fold if there is one."""
     return start.without[0].codes if start.without else start.loo_codes
 
 
 def coded(network: RankNetwork, rows: sp.csr_matrix, codes: np.ndarray) -> sp.csr_matrix | CodedRows:
-    """Training rows as the network is to read them: with the code that its start gives each when it is left out."""
+    """Training rows as the network reads them: with their leave-one-out codes if it has a linear path."""
     return CodedRows(rows, codes) if network.shape.embedding == "two-path" else rows
 
 
 def fitting(settings: JointSettings, network: RankNetwork) -> JointSettings:
-    """The settings to train a network further: its own shape, whatever the new rows would ask for."""
-    own = {name: value for name, value in asdict(network.shape).items() if name not in ("words", "labels")}
-    return replace(settings, **own)
+    """The settings with the network's own shape, to continue its training."""
+    shape = {name: value for name, value in asdict(network.shape).items() if name not in ("words", "labels")}
+    return replace(settings, **shape)

@@ -1,21 +1,21 @@
-"""Label correction by leave-one-out scores: what a row ought to carry, given what it carries and what its words say.
+"""Label correction: the probability of each label given the observed labels and the leave-one-out scores.
 
 The leave-one-out scores of a row come from a fit that has not seen its labels, so they are independent evidence:
 
     p = P(observed | score, frequency of the label)     logistic regression over the shortlisted entries
-    u = P(not observed | right)                         the missing rate
-    v = P(observed | not right)                         the wrong rate
-    q = (p - v) / (1 - u - v) = P(right | score)
+    u = P(not observed | true)                          the missing rate
+    v = P(observed | not true)                          the wrong rate
+    q = (p - v) / (1 - u - v) = P(true | score)
 
     y~ = (1 - u) q / p          where the label was observed
          u q / (1 - p)          where it was not
 
-Where scores are highest nearly every label is right, so the share that is not observed there is the missing rate; where
-they are lowest nearly none is, so the share that is observed there is the wrong rate. Only entries that were observed
-or that a shortlist names can change: rows x labels never stand in memory.
+At the highest scores nearly every label is true, so the share that is not observed there estimates the missing rate. At
+the lowest scores nearly none is, so the share that is observed there estimates the wrong rate. Only observed and
+shortlisted entries can change, so the dense matrix rows x labels is never built.
 
-F and E are fitted again on y~. D is not: squared error against the labels as observed keeps their order under symmetric
-noise, and on leave-one-out codes it cannot memorise them.
+F and E are fitted again on y~. D is not: under symmetric noise, squared error against the observed labels keeps their
+order, and on leave-one-out codes D cannot memorise them.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from rankae.numerics.shortlist import Shortlist
 from rankae.paper.closed_form import WarmStart, warm_start
 
 _MOST_ENTRIES = 200_000  # shortlisted entries that the calibration reads
-_SURE_SHARE = 0.03  # the highest scores, as a share of the number of labels: these are taken to be right
+_SURE_SHARE = 0.03  # the highest scores, as a share of the number of labels, are taken to be true
 _FEWEST_SURE = 20
 _BINS = 20
-_LEAST_SIGNAL = 0.1  # of 1 - u - v; below it labels say next to nothing, and are left as they are
-_LEAST_LABEL = 0.05  # a softer label is not worth an entry
-_PULL = 0.5  # how strongly D is drawn to the start, in mean energies of a code's dimension
+_LEAST_SIGNAL = 0.1  # of 1 - u - v; below it, labels carry too little information and are left as they are
+_LEAST_LABEL = 0.05  # softer labels are dropped, to keep the matrix sparse
+_PULL = 0.5  # weight of the penalty |D - start|^2, in multiples of the mean squared code
 
 
 @dataclass(frozen=True)
 class NoiseRates:
-    """missing u = P(not observed | right), wrong v = P(observed | not right)."""
+    """missing u = P(not observed | true), wrong v = P(observed | not true)."""
 
     missing: float
     wrong: float
@@ -83,7 +83,8 @@ def corrected_labels(labels: sp.csr_matrix, start: WarmStart, proposed: int = 40
 
 
 def noise_rates(likely: np.ndarray, observed: np.ndarray, labels: sp.csr_matrix) -> NoiseRates:
-    """The rates that the two ends of the scores tell; what no shortlist names is one end more."""
+    """The missing rate at the highest scores, the wrong rate at the lowest; entries outside all shortlists count as one
+    more bin of low scores."""
     ranked = observed[np.argsort(-likely, kind="stable")]
     missing = 1 - ranked[: max(_FEWEST_SURE, int(_SURE_SHARE * labels.nnz))].mean()
     shares = [share.mean() for share in np.array_split(ranked, _BINS)]
@@ -94,9 +95,9 @@ def noise_rates(likely: np.ndarray, observed: np.ndarray, labels: sp.csr_matrix)
 
 
 def robust_decoder(codes: np.ndarray, table: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:
-    """D [L, h] that predicts the observed labels from leave-one-out codes, drawn to the table that E gave.
+    """D [L, h] fitted to the observed labels on leave-one-out codes, with a ridge penalty towards `table`.
 
-    Breiman and Friedman's "curds and whey": what noise did to the fit, the leave-one-out codes show, and D shrinks.
+    This is Breiman and Friedman's "curds and whey": D shrinks the directions of the code that noise makes unreliable.
     """
     energy = codes.T @ codes
     pull = np.float32(_PULL * np.trace(energy) / len(energy))
@@ -117,12 +118,12 @@ def denoised_start(
 ) -> WarmStart:
     """The closed-form start (see `warm_start`) after some rounds of correcting labels and fitting again.
 
-    Every round corrects the labels as they were observed; what gets better is the evidence.
+    Every round corrects the observed labels anew, with the codes of the previous round's fit.
     """
-    how = code_size, ridge, seed, folds, embeddings
-    start = warm_start(rows, labels, *how)
+    options = code_size, ridge, seed, folds, embeddings
+    start = warm_start(rows, labels, *options)
     for _ in range(rounds):
-        start = warm_start(rows, corrected_labels(labels, start, proposed, seed), *how)
+        start = warm_start(rows, corrected_labels(labels, start, proposed, seed), *options)
     return start
 
 

@@ -1,4 +1,4 @@
-"""What the recipe says about itself while it trains."""
+"""The record of a training run."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from rankae.base.held_out import HeldOut
 
 @dataclass
 class Training:
-    """What the recipe reports: its choices and the figures of every epoch."""
+    """Automatic choices, figures of every epoch, seconds of every step, and predictions of held-out rows.
+
+    held_out : out-of-fold predictions of the finished model.
+    threshold : the score at which as many labels are predicted as held-out rows carry.
+    """
 
     choices: Choices = field(default_factory=dict)
     evidence: dict[str, dict[str, float]] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
     on_epoch: Callable[[dict[str, Any]], None] | None = None
     seconds: dict[str, float] = field(default_factory=dict)
-    held_out: HeldOut | None = None  # what the model says of rows that nothing in it has learnt from
-    threshold: float | None = None  # the score from which a label is more likely right than not, by held-out rows
+    held_out: HeldOut | None = None
+    threshold: float | None = None
 
     def note(self, figures: dict[str, Any]) -> None:
         self.history.append(figures)

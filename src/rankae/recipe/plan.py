@@ -1,9 +1,8 @@
-"""What training will cost, before it starts: seconds, most memory and size of the model, step by step.
+"""Estimates what training will cost before it starts: seconds, peak memory and size of the model, step by step.
 
-Each step of the recipe is counted in the operations that it is made of, and in the arrays that it holds at once. What
-an operation takes was fitted to runs on generated data (docs/scale.md has estimates beside what was measured); how fast
-this machine is beside the one of those runs is measured in a moment. Times are good to a factor of about 1.5,
-memory and model size to a fifth.
+Each step is counted in the operations that it takes and in the arrays that it holds at once. The cost of each operation
+was fitted to runs on generated data (docs/scale.md compares estimates and measurements), and a short benchmark scales
+it to the speed of this machine. Times are accurate to a factor of about 1.5, memory and model size to a fifth.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings, Resolved, common_labels, resolved
 from rankae.recipe.sizes import Sizes
 
-# Seconds of one thread, on the machine of the runs.
+# Seconds of one thread, on the reference machine.
 _SECONDS = {
     "product": 2.1e-10,  # a multiplication of a sparse matrix with a table
     "dense": 1.5e-11,  # a multiplication of two tables
@@ -41,14 +40,14 @@ _SECONDS = {
 _START_SECONDS = 4.0  # libraries and compiled loops are loaded
 _REFERENCE = 0.021  # seconds that `machine_speed` took there
 _BASE = 540e6  # bytes of a process that has loaded everything
-_KEPT_WORDS = 0.45  # of the words of a ranker's rows, the share that keeps a weight
+_KEPT_WORDS = 0.45  # share of the words of a ranker's rows that keep a weight
 _MOST_ENTRIES = 8_000_000  # sorted at a time by the rankers
 _FREE_SHARE = 0.75
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Seconds and bytes of each step, bytes of each part of the model, and the settings that they are of."""
+    """Seconds and bytes of each step, and bytes of each component, with these settings."""
 
     settings: Resolved
     seconds: dict[str, float]
@@ -68,8 +67,8 @@ class Plan:
             "model_bytes": int(sum(self.model.values())),
             "memory_budget_bytes": int(self.budget),
             "steps": {
-                name: {"seconds": round(taken, 2), "bytes": int(self.memory.get(name, 0))}
-                for name, taken in self.seconds.items()
+                name: {"seconds": round(step_seconds, 2), "bytes": int(self.memory.get(name, 0))}
+                for name, step_seconds in self.seconds.items()
             },
             "model": {name: int(size) for name, size in self.model.items()},
             "settings": {name: getattr(self.settings, name) for name in _SHOWN},
@@ -86,31 +85,31 @@ _SHOWN = (
 def plan_within(
     sizes: Sizes, labels: sp.csr_matrix, settings: RecipeSettings, budget: float | None = None, threads: int = 1
 ) -> Plan:
-    """The plan of these settings, or of the first smaller ones whose memory keeps within the budget.
+    """The plan for these settings, or for the first smaller ones that fit the memory budget.
 
-    budget : bytes; by default three quarters of what is free.
+    budget : bytes; by default three quarters of the free memory.
     """
     budget = _FREE_SHARE * free_memory() if budget is None else budget
     speed = machine_speed() * max(1, threads) ** 0.8
-    least = None
+    smallest = None
     for changes in _smaller(sizes, labels, settings):
         choices: Choices = {}
         chosen = resolved(replace(settings, **changes), sizes, labels, settings.ridge or 1.0, Training(choices))
-        found = _estimate(sizes, labels, chosen, speed, budget)
-        if found.peak <= budget:
+        plan = _estimate(sizes, labels, chosen, speed, budget)
+        if plan.peak <= budget:
             first = resolved(settings, sizes, labels, 1.0, Training({}))
             changed = {n: f"{v} in place of {getattr(first, n)}" for n, v in changes.items() if v != getattr(first, n)}
-            return replace(found, changed=changed)
-        least = found if least is None or found.peak < least.peak else least
-    assert least is not None
+            return replace(plan, changed=changed)
+        smallest = plan if smallest is None or plan.peak < smallest.peak else smallest
+    assert smallest is not None
     raise RankaeError(
-        f"training needs about {_gigabytes(least.peak)} GB of memory even with the smallest settings, and "
+        f"training needs about {_gigabytes(smallest.peak)} GB of memory even with the smallest settings, and "
         f"{_gigabytes(budget)} GB may be used: give more with --memory, train with --cluster, or use fewer rows"
     )
 
 
 def _smaller(sizes: Sizes, labels: sp.csr_matrix, settings: RecipeSettings) -> Iterator[dict[str, Any]]:
-    """Settings with which less memory is needed, what costs least accuracy first; what the user set stays."""
+    """Settings that need less and less memory, those that cost least accuracy first; what the user set stays."""
     first = resolved(settings, sizes, labels, 1.0, Training({}))
 
     def free(name: str) -> bool:
@@ -135,13 +134,13 @@ def _smaller(sizes: Sizes, labels: sp.csr_matrix, settings: RecipeSettings) -> I
 def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, budget: float) -> Plan:
     (n, V), L, h = sizes.shape, labels.shape[1], s.code_size
     row = sizes.nnz / max(1, n)
-    own = labels.nnz / max(1, n)
+    labels_per_row = labels.nnz / max(1, n)
     held_out = held_out_sizes(n)
     folds, held = len(held_out), sum(held_out)
     common = common_labels(labels, s.code_support, s.neighbours)
     tuned = L if common is None else len(common)
     low = s.effort == "low"
-    listed = s.proposed * (1 + 0.8 * s.neighbours) + own  # distinct labels that are proposed for a row
+    listed = s.proposed * (1 + 0.8 * s.neighbours) + labels_per_row  # distinct labels that are proposed for a row
     learnt = listed + s.random_negatives
     cost, dense_svd = _SECONDS, L <= 1000
     columns = h + 24
@@ -161,7 +160,7 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
         followed = (
             float(n) * n * V * cost["dense"] if s.most_rows > 2**30 else sizes.postings(s.most_rows) * cost["posting"]
         )
-        seconds["neighbours"] = followed + n * 20 * own * 3e-8
+        seconds["neighbours"] = followed + n * 20 * labels_per_row * 3e-8
     if s.tuning:
         passes = s.tuning_epochs * (1 if folds == 1 else 2 * (folds + 1))
         seconds["tuning"] = passes * n * tuned * (6 * h * cost["dense"] + cost["loss"])
@@ -182,7 +181,7 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
     block = 128 * 4.0
     codes = n * columns * 4.0
     tables = V * h * 4.0 + L * (h + 16) * 4.0
-    votes = n * (20 * own * 12 + 160) if s.neighbours else 0.0
+    votes = n * (20 * labels_per_row * 12 + 160) if s.neighbours else 0.0
     postings = 8 * sizes.followed(s.most_rows)
     lists = 4.0 * n * learnt * (1 + folds) + 4.0 * n * s.proposed * (3 + folds)
     memory = {"starting": base}
@@ -203,7 +202,7 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
     if s.network:
         memory["network"] = base + tables + 16.0 * (V * s.word_size + 2 * h * L) + codes
     memory["stacker"] = base + postings + tables + 8 * weights + held * listed * 150 * (1 if low else 3)
-    # As validation rows most often let them be stored: words in half a byte, labels in one, ascending numbers in two.
+    # The storage that is chosen most often: words in int4, labels in int8, ascending integers in two bytes.
     model = {"start": V * (h / 2 + 4.0) + L * (h + 8.0)}
     if s.neighbours:
         model["neighbours"] = 4.0 * sizes.followed(s.most_rows) + 2.0 * V + 3.0 * labels.nnz + n
@@ -212,24 +211,24 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
     if s.network:
         model["network"] = 0.5 * V * s.word_size + 1.5 * h * L + 4.0 * V
     model["names"] = 14.0 * L + (16.0 * V if sizes.texts else 0) + 400.0 * held
-    taken = {name: value / speed if name != "starting" else value for name, value in seconds.items()}
-    return Plan(s, taken, memory, model, {}, budget)
+    scaled_seconds = {name: value / speed if name != "starting" else value for name, value in seconds.items()}
+    return Plan(s, scaled_seconds, memory, model, {}, budget)
 
 
 def _ranker_weights(sizes: Sizes, labels: sp.csr_matrix) -> float:
-    """Weights that all rankers keep: of the distinct words of the rows that a label learns from, a share."""
+    """Number of weights of all rankers: a share of the distinct words of the rows that each is trained on."""
     n = sizes.shape[0]
     counts = np.bincount(labels.indices, minlength=labels.shape[1])
-    # Random negatives hardly move a ranker; those that are proposed grow with the rows that carry the label.
+    # Random negatives hardly change a ranker; the number of hard negatives grows with the rows that carry the label.
     rows = np.minimum(n, counts * 3.0 + 2.0)[counts > 0]
-    chance = sizes.often / max(1, n)
+    chance = sizes.frequencies / max(1, n)
     at = np.unique(np.geomspace(1, max(2, n), 40))
     distinct = np.array([sizes.words_per_entry * -np.expm1(m * np.log1p(-np.minimum(chance, 0.999))).sum() for m in at])
     return float(_KEPT_WORDS * np.interp(rows, at, distinct).sum())
 
 
 def machine_speed() -> float:
-    """How fast one thread is beside the machine of the runs, by the operation that training does most."""
+    """Speed of one thread relative to the reference machine, by the most frequent operation of training."""
     rng = np.random.default_rng(0)
     rows = sp.random(2000, 5000, 0.01, "csr", np.float32, rng=rng)
     table = rng.standard_normal((5000, 128)).astype(np.float32)
@@ -243,12 +242,12 @@ def machine_speed() -> float:
 
 
 def free_memory() -> float:
-    """Bytes that this process may still take: of the machine, or of its group where that has less."""
-    found = []
+    """Bytes that this process may still use: those of the machine, or of its cgroup if that has less."""
+    limits = []
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             facts = dict(line.split(":", 1) for line in file)
-        found.append(1024.0 * int(facts["MemAvailable"].split()[0]))
+        limits.append(1024.0 * int(facts["MemAvailable"].split()[0]))
     except (OSError, KeyError, ValueError):
         pass
     try:
@@ -256,10 +255,10 @@ def free_memory() -> float:
             open("/sys/fs/cgroup/memory.max", encoding="ascii") as most,
             open("/sys/fs/cgroup/memory.current", encoding="ascii") as now,
         ):
-            found.append(float(most.read()) - float(now.read()))
+            limits.append(float(most.read()) - float(now.read()))
     except (OSError, ValueError):  # no group, or "max"
         pass
-    return min(found, default=8e9)
+    return min(limits, default=8e9)
 
 
 def _gigabytes(size: float) -> str:

@@ -1,7 +1,8 @@
-"""The price of a row within the margin, C of the rankers, by what rankers say of rows that they have not seen.
+"""Chooses C of the rankers' SVMs by average precision on held-out rows.
 
-A sample of labels tells, each with all of its rows: with fewer rows, too large a cost would look best. Where the two
-costs are close, the lower one is taken: rankers that fit less closely err less alike with the other components.
+The comparison uses a sample of the labels, each with all of its rows: with fewer rows, too large a cost would look
+best. If two costs are close, the lower one is chosen, because rankers that fit less closely make errors that differ
+more from those of the other components.
 """
 
 from __future__ import annotations
@@ -26,33 +27,36 @@ def choose_cost(
     without: Shortlist,
     seed: int = 0,
 ) -> tuple[float, dict[float, float]]:
-    """The cost whose rankers tell right from wrong best among the labels that are proposed for held-out rows.
+    """The cost whose rankers separate true from false labels best among those proposed for held-out rows.
 
     Parameters
     ----------
-    shortlist : what the rankers learn from.
-    proposed : what they will be asked about.
-    fold : of each row; rows of fold 0 are held out.
-    without : what rankers learn from if they have not seen fold 0.
+    shortlist : entries that the rankers are trained on.
+    proposed : entries that the rankers will score.
+    fold : number of each row's fold; rows of fold 0 are held out.
+    without : entries that the rankers without fold 0 are trained on.
 
     Returns
     -------
-    the cost, and the average precision of each, in percent, over all entries together: a label that is sure of itself
-    for no reason pushes down those of others, as it does in a ranking.
+    the cost, and the average precision of each cost in percent. All entries are ranked together, so that an
+    overconfident label costs precision, as it does in predictions.
     """
     frequent_first = np.argsort(-np.bincount(labels.indices, minlength=labels.shape[1]), kind="stable")
     every = max(1, min(rules.COST_SAMPLE[0], labels.shape[1] // rules.COST_SAMPLE[1]))
     picked = np.sort(frequent_first[every // 2 :: every])
-    own, left, sample = shortlist.among(picked), without.among(picked), labels[:, picked].tocsr()
+    sample_shortlist, sample_without = shortlist.among(picked), without.among(picked)
+    sample_labels = labels[:, picked].tocsr()
     fold = np.where(fold == 0, 0, -1)
     held = np.flatnonzero(fold == 0)
     listed = proposed.among(picked).taken(held)
-    right = listed.values_of(sample[held]) > 0
-    found = {}
+    right = listed.values_of(sample_labels[held]) > 0
+    merits = {}
     for cost in rules.COSTS:
-        how: dict[str, Any] = {"cost": cost, "last_passes": 0, "tolerance": 0.3, "seed": seed}
-        _, out_of_fold = Rankers.train(rows, sample, own, fold=fold, without=[left], **how)
+        options: dict[str, Any] = {"cost": cost, "last_passes": 0, "tolerance": 0.3, "seed": seed}
+        _, out_of_fold = Rankers.train(
+            rows, sample_labels, sample_shortlist, fold=fold, without=[sample_without], **options
+        )
         score = average_precision_score(right, listed.values_of(out_of_fold[held])) if right.any() else 0.0
-        found[cost] = 100 * float(score)
+        merits[cost] = 100 * float(score)
     low, high = rules.COSTS
-    return high if found[high] > found[low] + rules.GAIN_OF_COST else low, found
+    return high if merits[high] > merits[low] + rules.GAIN_OF_COST else low, merits

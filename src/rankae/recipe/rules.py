@@ -1,8 +1,8 @@
-"""Every size rule and threshold of the recipe: its value, why it is so, and the run that found it.
+"""Every size rule and threshold of the recipe: its value, the reason, and the run that it is based on.
 
     python -m rankae.recipe.rules        prints the table
 
-A rule that no recorded run found says so: it is the first to doubt when data of another kind do badly.
+Rules without a recorded run say so: doubt these first if the recipe does badly on data of another kind.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(name: str, value: Value, reason: str, run: str = _BY_HAND) -> Value:
-    """Enter a rule into the table; the value is what the recipe reads."""
+    """Add a rule to the table and return its value."""
     RULES[name] = Rule(value, reason, run)
     return value
 

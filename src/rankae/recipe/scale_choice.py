@@ -1,5 +1,4 @@
-"""Whether dense features are centred, and brought to one scale: by what reads them first, the closed-form start and the
-neighbours, each asked about rows that it has not seen."""
+"""Chooses the scaling of dense features by the leave-one-out precision of the closed-form start and the neighbours."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from rankae.recipe import rules
 def choose_scaling(
     rows: sp.csr_matrix, labels: sp.csr_matrix, asked: str | bool | None, seed: int = 0
 ) -> tuple[Scaling | None, Choices]:
-    """How to scale the rows, or None, and why; `asked` is what the user set, None for nothing."""
+    """The scaling or None, and the choice; `asked` is the user's setting, None if there is none."""
     if asked not in (None, False, *SCALES):
         raise RankaeError(f"scale is {str(asked).lower()}; it must be false, {' or '.join(SCALES)}")
     if asked is False or (asked is None and not is_dense(rows)):
@@ -32,19 +31,21 @@ def choose_scaling(
         return Scaling.of(rows, str(asked)), {}
     scalings = {"false": None} | {scale: Scaling.of(rows, scale) for scale in SCALES}
     sample = sample_to_compare(rows.shape[0], seed)
-    own, carried = rows[sample], labels[sample]
-    read = {name: unit_rows(own if scaling is None else scaling(own)) for name, scaling in scalings.items()}
-    validation = novel_rows(read["standard"])  # as given, all rows may look alike
-    merits = {name: _merit(candidate, carried, validation, seed) for name, candidate in read.items()}
+    sample_rows, sample_labels = rows[sample], labels[sample]
+    scaled = {
+        name: unit_rows(sample_rows if scaling is None else scaling(sample_rows)) for name, scaling in scalings.items()
+    }
+    validation = novel_rows(scaled["standard"])  # unscaled rows may all look alike
+    merits = {name: _merit(candidate, sample_labels, validation, seed) for name, candidate in scaled.items()}
     best = max(merits, key=lambda name: merits[name])
     reason = "features are dense; best leave-one-out precision"
     return scalings[best], {"scale": choice("scale", best, reason, merits)}
 
 
 def _merit(rows: sp.csr_matrix, labels: sp.csr_matrix, validation: np.ndarray, seed: int) -> float:
-    """The mean of P@1, P@3 and P@5 by leave-one-out scores, of the start and of the neighbours alike."""
+    """The mean of P@1, P@3 and P@5 by leave-one-out scores, averaged over the start and the neighbours."""
     start = max(
-        found.mean() for found in leave_one_out_precision(rows, labels, validation, rules.RIDGES, seed).values()
+        precision.mean() for precision in leave_one_out_precision(rows, labels, validation, rules.RIDGES, seed).values()
     )
     voted = Neighbours.of(rows, labels).predict(rows, leave_one_out=True).propose(5)
     return float(start + row_merits(voted[validation], labels[validation]).mean()) / 2

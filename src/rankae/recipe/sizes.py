@@ -1,4 +1,4 @@
-"""The sizes of a training set that say what it will cost: counted for feature rows, extrapolated for raw texts."""
+"""The sizes of a training set that determine its cost: counted for feature rows, extrapolated for raw texts."""
 
 from __future__ import annotations
 
@@ -16,52 +16,53 @@ _SAMPLE = 4_000  # texts that are read to tell how many words there will be
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the recipe's rules ask of its rows, and how often words occur.
+    """Shape of the training rows, and how often words occur.
 
     shape, nnz : of the matrix of rows.
-    often : of each word (or of a sample of them, each of which stands for `words_per_entry`), how many rows have it.
-    read_bytes : what rows and labels take in memory once they are read.
+    frequencies : number of rows of each word, or of each word of a sample in which one stands for `words_per_entry`.
+    read_bytes : memory of the rows and labels as they are read.
     """
 
     shape: tuple[int, int]
     nnz: int
-    often: np.ndarray
+    frequencies: np.ndarray
     words_per_entry: float = 1.0
     texts: bool = False
     read_bytes: float = 0.0
 
     def postings(self, most_rows: int) -> float:
-        """Pairs of a row's word and another row that has it, as far as neighbours follow words."""
-        followed = self.often[self.often <= most_rows].astype(np.float64)
+        """Pairs of rows that share a word, counted once for each shared word that neighbours look at."""
+        followed = self.frequencies[self.frequencies <= most_rows].astype(np.float64)
         return float(self.words_per_entry * (followed * followed).sum())
 
     def followed(self, most_rows: int) -> float:
-        """Entries of the matrix whose words neighbours follow."""
-        return float(self.words_per_entry * self.often[self.often <= most_rows].sum(dtype=np.float64))
+        """Entries of the matrix whose words neighbours look at."""
+        return float(self.words_per_entry * self.frequencies[self.frequencies <= most_rows].sum(dtype=np.float64))
 
 
 def sizes_of(rows: sp.csr_matrix | Sequence[str], max_features: int | None = None) -> Sizes:
     if isinstance(rows, sp.csr_matrix):
-        often = np.bincount(rows.indices, minlength=rows.shape[1])
-        return Sizes(rows.shape, rows.nnz, often, read_bytes=8.0 * rows.nnz)
+        frequencies = np.bincount(rows.indices, minlength=rows.shape[1])
+        return Sizes(rows.shape, rows.nnz, frequencies, read_bytes=8.0 * rows.nnz)
     return _of_texts(rows, max_features)
 
 
 def _of_texts(texts: Sequence[str], max_features: int | None) -> Sizes:
-    """Words and pairs of words, by how both grow from half of a sample to all of it."""
+    """Number of words and word pairs, extrapolated from their growth between half of a sample and all of it."""
     n = len(texts)
-    read = float(sum(map(len, texts)))
+    text_bytes = float(sum(map(len, texts)))
     picked = np.random.default_rng(0).permutation(n)[:_SAMPLE].tolist()
     counted = [_counted([texts[i] for i in picked[:size]]) for size in (max(1, len(picked) // 2), len(picked))]
-    (few, some), (features, entries, often) = counted[0][:2], counted[1]
+    (words_in_half, entries_in_half), (features, entries, frequencies) = counted[0][:2], counted[1]
     beyond = np.log2(max(1.0, n / max(1, len(picked))))
     most = max_features or MOST_FEATURES
-    grown = min(float(most), features * (features / max(1, few)) ** beyond)
+    grown = min(float(most), features * (features / max(1, words_in_half)) ** beyond)
     # Rows gain the words that the sample had seen once.
-    per_row = entries / len(picked) * min(2.0, (entries / len(picked)) / (some / max(1, len(picked) // 2))) ** beyond
-    nnz = int(per_row * n)
-    scale = nnz / max(1, often.sum()) * features / grown
-    return Sizes((n, int(grown)), nnz, often * scale, grown / max(1, features), texts=True, read_bytes=read + 8.0 * nnz)
+    per_row, per_row_of_half = entries / len(picked), entries_in_half / max(1, len(picked) // 2)
+    nnz = int(per_row * min(2.0, per_row / per_row_of_half) ** beyond * n)
+    scaled = frequencies * (nnz / max(1, frequencies.sum()) * features / grown)
+    read_bytes = text_bytes + 8.0 * nnz
+    return Sizes((n, int(grown)), nnz, scaled, grown / max(1, features), texts=True, read_bytes=read_bytes)
 
 
 def _counted(texts: list[str]) -> tuple[int, int, np.ndarray]:

@@ -1,4 +1,4 @@
-"""The code before tuning: the closed-form start after label correction, without each fold and with all rows."""
+"""The closed-form component before tuning: fitted without each fold, and on all rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rankae.recipe.task import Task
 
 
 def closed_form(task: Task, folds: list[np.ndarray]) -> tuple[WarmStart, list[ClosedForm]]:
-    """The start, and the components that it makes before tuning: without each fold, and at last with all rows."""
+    """The start, and its untuned components: one without each fold, and last the one of all rows."""
     settings, labels = task.settings, task.labels
     began, rounds = time.perf_counter(), settings.noise_rounds
     sizes = settings.code_size, settings.ridge, rounds, settings.proposed
@@ -23,9 +23,9 @@ def closed_form(task: Task, folds: list[np.ndarray]) -> tuple[WarmStart, list[Cl
     common = common_labels(labels, settings.code_support, settings.neighbours)
     every = np.arange(labels.shape[0])
     pairs = zip(start.without, folds, strict=True)
-    known = [(own.codes, own.label_table, np.setdiff1d(every, fold)) for own, fold in pairs]
+    folds_of_start = [(without.codes, without.label_table, np.setdiff1d(every, fold)) for without, fold in pairs]
     components = []
-    for codes, table, rest in [*known, (start.loo_codes, start.label_table, every)]:
+    for codes, table, rest in [*folds_of_start, (start.loo_codes, start.label_table, every)]:
         decoder = robust_decoder(codes[rest], table, labels[rest]) if rounds else table
         components.append(ClosedForm.untouched(replace(start, label_table=decoder), common))
     task.training.timed("warm start", began)

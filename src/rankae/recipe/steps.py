@@ -1,4 +1,4 @@
-"""The finished steps of a training run on disk, so that a killed run need not take them again."""
+"""Checkpoints of finished training steps, from which a killed run resumes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Steps:
     """
     Parameters
     ----------
-    folder : where the steps are noted, one folder each; None to note nothing.
-    about : what the run is about (data and settings); a run about something else cannot go on from these steps.
-    choices : what was chosen; what a step adds comes back with it.
-    resume : go on from what the folder holds.
+    folder : holds one folder for each step; None writes nothing.
+    about : data and settings of the run; a run with others cannot resume from these steps.
+    choices : the automatic choices; those that a step makes are stored and restored with it.
+    resume : use the steps that the folder holds.
     """
 
     def __init__(
@@ -32,16 +32,16 @@ class Steps:
         self.folder, self.about, self.choices, self.resume = folder, about, choices, resume
 
     def take(self, name: str, step: Callable[[], State]) -> State:
-        """The JSON settings and the arrays that a step gives, from disk if an earlier run finished it."""
+        """The JSON values and arrays that a step returns, from disk if an earlier run finished it."""
         if self.folder is None:
             return step()
         folder = Path(self.folder) / name
-        found = read_checkpoint(folder) if self.resume else None
-        if found is not None:
-            if found.facts["about"] != self.about:
+        checkpoint = read_checkpoint(folder) if self.resume else None
+        if checkpoint is not None:
+            if checkpoint.facts["about"] != self.about:
                 raise RankaeError(f"{folder} is from other data or settings; train without --resume, or restore them")
-            self.choices |= found.facts["choices"]
-            return found.facts["settings"], {n: value.numpy() for n, value in found.tensors.items()}
+            self.choices |= checkpoint.facts["choices"]
+            return checkpoint.facts["settings"], {n: value.numpy() for n, value in checkpoint.tensors.items()}
         before = dict(self.choices)
         settings, arrays = step()
         choices = {n: one for n, one in self.choices.items() if before.get(n) != one}

@@ -1,8 +1,9 @@
-"""How small the tables of a finished model may be: as small as rows that it has not learnt from let them.
+"""Stores the tables of a finished model as small as precision on validation rows allows.
 
-What a smaller table changes in a component's score is added to the score that the component without those rows gave
-them; the stacker then ranks them again. The smallest form is taken that loses less than a tenth of a point of P@1, P@3
-and P@5. Rows of words that hardly any row has are what a table of words can do without first.
+For each component the forms are tried from the smallest on, and the first that loses less than a tenth of a point of
+P@1, P@3 and P@5 is taken. To measure a form, the change that it makes to the component's scores is added to the
+out-of-fold scores of the validation rows, and the stacker ranks these rows again. The smallest forms also drop the
+vectors of words that hardly any row has.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from rankae.numerics.table import Table
 from rankae.recipe.rules import rule
 
 _MOST_LOST = rule("storage.most_lost", 0.1, "points that a smaller table may cost at any k", "issue 29; by hand")
-_RARE = rule("storage.rare_word", 2, "rows of a word that the table of words may do without", "docs/scale.md, debtags")
+_RARE = rule("storage.rare_word", 2, "most rows of a word whose vector may be dropped", "docs/scale.md, debtags")
 _LEAST = rule("storage.least_weights", (0.05, 0.03), "ranker weights below are dropped", "docs/scale.md, debtags")
 _MOST_ROWS = 4000
 
 
 @dataclass(frozen=True)
 class _Form:
-    """A way to store a component: its name, the component, and what each component then scores the judged rows more."""
+    """A way to store a component, and the change that it makes to each component's scores of the validation rows."""
 
     name: str
     component: Any
@@ -48,17 +49,17 @@ def stored_small(
     Parameters
     ----------
     rows, labels : validation rows.
-    scored : what components that have not learnt from them score these rows.
+    scored : out-of-fold scores of these rows.
     """
     if stack.stacker is None or len(scored.shortlist) != rows.shape[0]:
         return stack, {}
-    judge = _Judge(stack, rows, labels, scored)
+    validation = _ValidationScores(stack, rows, labels, scored)
     small = replace(stack, neighbours=None if stack.neighbours is None else stack.neighbours.shrunk("float16"))
     chosen: dict[str, Choice] = {}
     for name, forms_of in (("code", _code_forms), ("network", _network_forms), ("rankers", _ranker_forms)):
         evidence: dict[str, float] = {}
-        for form in forms_of(small, judge):
-            lost = judge.lost_with(form.difference())
+        for form in forms_of(small, validation):
+            lost = validation.lost_with(form.difference())
             evidence[form.name] = round(lost, 3)
             if lost < _MOST_LOST:
                 small = replace(small, **{name: form.component})
@@ -69,8 +70,8 @@ def stored_small(
     return small, chosen
 
 
-class _Judge:
-    """Validation rows, and what each component scores them; changes of scores add up as forms are accepted."""
+class _ValidationScores:
+    """Scores of (a sample of) the validation rows by component; the changes of accepted forms add up in them."""
 
     def __init__(self, stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, scored: ScoredShortlist) -> None:
         picked = np.sort(np.random.default_rng(0).permutation(rows.shape[0])[:_MOST_ROWS])
@@ -83,10 +84,10 @@ class _Judge:
         self.before = self._precisions(self.scores)
 
     def lost_with(self, difference: dict[str, np.ndarray]) -> float:
-        """Most points that are lost at any k; scores with the differences stay if that is little enough."""
-        scores = self.scores | {name: self.scores[name] + own for name, own in difference.items()}
-        found = self._precisions(scores)
-        lost = max(self.before[k] - found[k] for k in self.before)
+        """The largest loss in precision at any k; the changed scores are kept if it is small enough."""
+        scores = self.scores | {name: self.scores[name] + change for name, change in difference.items()}
+        after = self._precisions(scores)
+        lost = max(self.before[k] - after[k] for k in self.before)
         if lost < _MOST_LOST:
             self.scores = scores
         return float(lost)
@@ -98,12 +99,17 @@ class _Judge:
         return precisions(self.shortlist.best(joined, 5)[0], self.labels)
 
 
-def _code_forms(stack: Stack, judge: _Judge) -> Iterator[_Form]:
+def _code_forms(stack: Stack, validation: _ValidationScores) -> Iterator[_Form]:
     code = stack.code
     if isinstance(code.word_table, Table):
         return
-    before = _code_scores(stack, code, judge)
+    before = _code_scores(stack, code, validation)
     rare = _rare_words(stack)
+
+    def difference(smaller: ClosedForm) -> dict[str, np.ndarray]:
+        scores = _code_scores(stack, smaller, validation)
+        return {name: after - before[name] for name, after in scores.items()}
+
     for name, precision, zeroed in (
         (f"int4 without words of {_RARE} rows", "int4", rare),
         ("int4", "int4", None),
@@ -116,34 +122,34 @@ def _code_forms(stack: Stack, judge: _Judge) -> Iterator[_Form]:
         if zeroed is not None:
             words = words.copy()
             words[zeroed] = 0
-        # Labels are fewer than words, and every score is made of one of their rows.
+        # The label table is smaller than the word table, and errors in it affect scores most.
         of_labels = "int8" if precision == "int4" else precision
         word_table, label_table = (
             cast(Any, Table.at(precision, words)),
             cast(Any, Table.at(of_labels, code.label_table)),
         )
         smaller = ClosedForm(word_table, label_table, code.bias, code.residual, code.common)
-        yield _Form(name, smaller, lambda own=smaller: _more(_code_scores(stack, own, judge), before))  # type: ignore[misc]
+        yield _Form(name, smaller, partial(difference, smaller))
 
 
-def _code_scores(stack: Stack, code: ClosedForm, judge: _Judge) -> dict[str, np.ndarray]:
-    """What the code scores the judged rows, and the network, whose linear path the code is."""
-    codes = code.linear_codes(judge.rows)
-    scores = {"code": code.predict_codes(codes).scores(judge.shortlist)}
+def _code_scores(stack: Stack, code: ClosedForm, validation: _ValidationScores) -> dict[str, np.ndarray]:
+    """Scores of the validation rows by the code, and by the network, whose linear path reads the code."""
+    codes = code.linear_codes(validation.rows)
+    scores = {"code": code.predict_codes(codes).scores(validation.shortlist)}
     if isinstance(stack.network, JointNetwork):
-        scores["network"] = stack.network.predict(judge.rows, codes).scores(judge.shortlist)
+        scores["network"] = stack.network.predict(validation.rows, codes).scores(validation.shortlist)
     return scores
 
 
-def _network_forms(stack: Stack, judge: _Judge) -> Iterator[_Form]:
+def _network_forms(stack: Stack, validation: _ValidationScores) -> Iterator[_Form]:
     network = stack.network
     if not isinstance(network, JointNetwork):
         return
-    codes, rare = stack.code.linear_codes(judge.rows), _rare_words(stack)
-    before = network.predict(judge.rows, codes).scores(judge.shortlist)
+    codes, rare = stack.code.linear_codes(validation.rows), _rare_words(stack)
+    before = network.predict(validation.rows, codes).scores(validation.shortlist)
 
-    def difference(own: JointNetwork) -> dict[str, np.ndarray]:
-        return {"network": own.predict(judge.rows, codes).scores(judge.shortlist) - before}
+    def difference(smaller: JointNetwork) -> dict[str, np.ndarray]:
+        return {"network": smaller.predict(validation.rows, codes).scores(validation.shortlist) - before}
 
     if rare is not None:
         smaller = network.shrunk("int4", without=rare)
@@ -153,24 +159,24 @@ def _network_forms(stack: Stack, judge: _Judge) -> Iterator[_Form]:
         yield _Form(precision, smaller, partial(difference, smaller))
 
 
-def _more(scores: dict[str, np.ndarray], before: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return {name: own - before[name] for name, own in scores.items()}
-
-
 def _rare_words(stack: Stack) -> np.ndarray | None:
-    """Places of words that hardly any row has, if neighbours know; None if there are few of them."""
+    """Columns of the words that hardly any row has; None if they are few, or there are no neighbours to count rows."""
     if stack.neighbours is None:
         return None
-    often = np.diff(stack.neighbours.search.weights.starts)  # 0 for those that are not followed: the frequent ones
-    rare = np.flatnonzero((often > 0) & (often <= _RARE))
-    return rare if 5 * len(rare) > len(often) else None
+    frequencies = np.diff(stack.neighbours.search.weights.starts)  # 0 for frequent words, which the search ignores
+    rare = np.flatnonzero((frequencies > 0) & (frequencies <= _RARE))
+    return rare if 5 * len(rare) > len(frequencies) else None
 
 
-def _ranker_forms(stack: Stack, judge: _Judge) -> Iterator[_Form]:
+def _ranker_forms(stack: Stack, validation: _ValidationScores) -> Iterator[_Form]:
     rankers = stack.rankers
     if not isinstance(rankers, Rankers):
         return
-    before = RankerWeights.of(rankers).scores(judge.rows, judge.shortlist)
+    before = RankerWeights.of(rankers).scores(validation.rows, validation.shortlist)
+
+    def difference(smaller: RankerWeights) -> dict[str, np.ndarray]:
+        return {"rankers": smaller.scores(validation.rows, validation.shortlist) - before}
+
     for least, precision in [(least, kind) for least in (*_LEAST, 0.0) for kind in ("int8", "float16")]:
         weights = rankers.weights
         if least:
@@ -179,4 +185,4 @@ def _ranker_forms(stack: Stack, judge: _Judge) -> Iterator[_Form]:
             weights.eliminate_zeros()
         smaller = RankerWeights.of(Rankers(weights, rankers.biases)).shrunk(precision)
         name = f"{precision}, weights from {least:g}" if least else precision
-        yield _Form(name, smaller, lambda own=smaller: {"rankers": own.scores(judge.rows, judge.shortlist) - before})  # type: ignore[misc]
+        yield _Form(name, smaller, partial(difference, smaller))

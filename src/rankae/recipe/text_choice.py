@@ -1,9 +1,8 @@
-"""Words, or words and pairs of words, with the title apart or not, with the pieces of compounds or not: what gives the
-closed-form start that ranks best.
+"""Chooses the features of raw text: n-grams, titles, pieces of words, characters, and the vectors of an encoder.
 
-That is told by leave-one-out scores, or by trusted rows: by noisy labels, noise learnt by heart looks like an answer.
-Where labels are noisy the start leans on word embeddings, and single words lean better than pairs, so that trusted rows
-look at both together.
+A choice is the one whose closed-form start ranks best, by leave-one-out scores or on trusted rows. With trusted rows,
+which are given where labels are noisy, every candidate is measured with the word embeddings that suit it best: the
+start then uses embeddings, and they help single words more than pairs.
 """
 
 from __future__ import annotations
@@ -22,24 +21,22 @@ from rankae.data.hyphens import words_are_broken
 from rankae.data.near_duplicates import sample_to_compare
 from rankae.data.text import TextFeatures, checked_text, title_of
 from rankae.recipe import rules
-from rankae.recipe.comparison import CandidateEmbeddings, Comparison, Tried, clearly_best
+from rankae.recipe.comparison import CandidateEmbeddings, Comparison, FeatureTrial, clearly_best
 from rankae.recipe.vector_choice import VectorCandidates, choose_vectors
 
-# Bytes that the table of word vectors may take, 400 float32 a word: it bounds the vocabulary of n-grams.
+# The vocabulary of n-grams is bounded so that a table of word vectors, 400 float32 per word, takes so many bytes.
 _MOST_TABLE_BYTES = 2**29
-_SOME_TEXTS = 2000  # tell whether words repeat
+_SOME_TEXTS = 2000  # texts that are read to see whether words repeat
 MOST_FEATURES = _MOST_TABLE_BYTES // (4 * 400)
 
 
 @dataclass(frozen=True)
 class TextCandidates:
-    """What may be chosen: n-grams, the weight of titles, pieces, characters (see `TextFeatures`), and vectors.
+    """Candidate values of n-grams, title weight, pieces and analyzer (see `TextFeatures`); a single one is fixed.
 
-    A single candidate is no choice.
-
-    reading : further settings of `TextFeatures`, which are not chosen.
-    vectors : what may stand beside words, see `rankae.recipe.vector_choice`.
-    embeddings : what the start may take for the embeddings of words, given their names and the rows; trusted rows ask.
+    reading : further, fixed settings of `TextFeatures`.
+    vectors : candidate vectors beside the words (see `rankae.recipe.vector_choice`).
+    embeddings : function from words and rows to the candidate word embeddings; used with trusted rows only.
     """
 
     ngrams: Sequence[tuple[int, int]] = ((1, 1), (1, 2))
@@ -62,23 +59,23 @@ def choose_text(
 ) -> tuple[TextFeatures, sp.csr_matrix, Choices]:
     """Fitted features, the rows of `texts`, and the choices.
 
-    The n-grams are chosen first, then the weight of titles, if most texts have one, then whether to read pieces, then
-    whether to read characters; each with what was chosen before. Vectors come last.
+    The settings are chosen one after the other: n-grams, title weight (if most texts have a title), pieces, analyzer,
+    and last the vectors.
 
     trusted : further texts and their labels.
     """
     by = "leave-one-out precision" if trusted is None else "precision on trusted rows"
     titles, reading = candidates.titles, dict(candidates.reading)
-    made: Choices = {}
+    choices: Choices = {}
     if reading.get("html") == "auto":
         share = share_of_html(texts)
         reading["html"] = "strip" if is_html(share) else "keep"
         if share > 0.01:
-            made["html"] = choice("html", reading["html"], f"{100 * share:.0f} % of the texts hold HTML tags")
+            choices["html"] = choice("html", reading["html"], f"{100 * share:.0f} % of the texts hold HTML tags")
     if reading.get("hyphens") == "auto":
         reading["hyphens"] = "join" if words_are_broken(texts) else "keep"
         if reading["hyphens"] == "join":
-            made["hyphens"] = choice("hyphens", "join", "words broken at the end of a line stand unbroken elsewhere")
+            choices["hyphens"] = choice("hyphens", "join", "words broken at the end of a line stand unbroken elsewhere")
     if 2 * sum(title_of(checked_text(text, i)) != "" for i, text in enumerate(texts)) < len(texts):
         titles = titles[:1]
     stages = [
@@ -95,63 +92,63 @@ def choose_text(
 
     if len(candidates.analyzers) > 1 and not _characters_may_help(texts, features({})):
         stages[-1] = _Stage("analyzer", candidates.analyzers[:1])
-    blocks, of_vectors = candidates.vectors.blocks(texts)
+    blocks, vector_choice = candidates.vectors.blocks(texts)
     undecided = any(len(stage.values) > 1 for stage in stages) or bool(blocks)
-    # Leave-one-out scores of a sample will do, and spare the time to count the pairs of all texts.
+    # A sample suffices for leave-one-out scores, and saves counting the word pairs of all texts.
     sample = np.arange(len(texts)) if trusted is not None else sample_to_compare(len(texts), seed)
-    few = texts if len(sample) == len(texts) else [texts[i] for i in sample.tolist()]
+    sample_texts = texts if len(sample) == len(texts) else [texts[i] for i in sample.tolist()]
     comparison = Comparison(labels[sample], seed, trusted, candidates.embeddings)
 
-    def tried(settings: Mapping[str, Any]) -> Tried:
+    def trial(settings: Mapping[str, Any]) -> FeatureTrial:
         text = features(settings)
-        rows = text.fit_words(few)
-        return Tried(text, rows, settings, comparison.precision(text, rows))
+        rows = text.fit_words(sample_texts)
+        return FeatureTrial(text, rows, settings, comparison.precision(text, rows))
 
     first = {stage.name: stage.values[0] for stage in stages}
-    best, found = None, {}
+    best, trials = None, {}
     if undecided:
-        best = tried(first)
+        best = trial(first)
         for stage in stages:
-            found[stage.name] = [best, *(tried({**best.settings, stage.name: value}) for value in stage.values[1:])]
-            best = clearly_best(found[stage.name], stage.least)
+            trials[stage.name] = [best, *(trial({**best.settings, stage.name: value}) for value in stage.values[1:])]
+            best = clearly_best(trials[stage.name], stage.least)
     chosen = features(first if best is None else best.settings)
     block = None
     if best is not None and blocks:
-        block, of_vectors = choose_vectors(blocks, candidates.vectors.weights, few, best, comparison, by)
+        block, vector_choice = choose_vectors(blocks, candidates.vectors.weights, sample_texts, best, comparison, by)
     rows = chosen.fit_words(texts)
     if block is not None:
         rows = chosen.put_beside(rows, block, texts)
     for stage in stages:
         if len(stage.values) > 1 or stage.name == "ngrams" or stage.values[0] not in (0.0, False, "word"):
-            made[stage.name] = stage.choice(getattr(chosen, stage.name), found.get(stage.name, []), by)
-    made["vocabulary"] = choice("vocabulary", len(chosen.words), "features that the texts gave")
-    if of_vectors is not None:
-        made["encoder"] = of_vectors
-    return chosen, rows, made
+            choices[stage.name] = stage.choice(getattr(chosen, stage.name), trials.get(stage.name, []), by)
+    choices["vocabulary"] = choice("vocabulary", len(chosen.words), "features that the texts gave")
+    if vector_choice is not None:
+        choices["encoder"] = vector_choice
+    return chosen, rows, choices
 
 
 def _characters_may_help(texts: Sequence[str], words: TextFeatures) -> bool:
-    """Whether many words stand in one text alone, as where words are inflected and compounded, and memory allows."""
+    """Whether many words occur in one text only, as in inflected and compounding languages, and memory suffices."""
     if sum(map(len, texts)) > rules.MOST_READ_BY_CHARACTERS:
         return False
-    some = texts[:: max(1, len(texts) // _SOME_TEXTS)][:_SOME_TEXTS]
-    documents = [words.words_in(text) for text in some]
-    standing_in = Counter(word for document in documents for word in set(document))
-    once = sum(standing_in[word] == 1 for document in documents for word in document)
+    sample = texts[:: max(1, len(texts) // _SOME_TEXTS)][:_SOME_TEXTS]
+    documents = [words.words_in(text) for text in sample]
+    document_frequency = Counter(word for document in documents for word in set(document))
+    once = sum(document_frequency[word] == 1 for document in documents for word in document)
     return once >= rules.CHARACTERS_FROM * sum(map(len, documents))
 
 
 @dataclass(frozen=True)
 class _Stage:
-    """One setting to choose; what is not the first must gain so many points."""
+    """One setting to choose; a value other than the first must gain at least `least` points."""
 
     name: str
     values: Sequence[Any]
     least: float = 0.0
 
-    def choice(self, value: Any, found: Sequence[Tried], by: str) -> Choice:
-        if len(found) <= 1:
+    def choice(self, value: Any, trials: Sequence[FeatureTrial], by: str) -> Choice:
+        if len(trials) <= 1:
             return choice(self.name, value, AS_SET)
-        least = max(self.least, found[0].chance(found[-1]))
-        figures = {str(one.settings[self.name]): float(one.precision.mean()) for one in found}
+        least = max(self.least, trials[0].chance(trials[-1]))
+        figures = {str(one.settings[self.name]): float(one.precision.mean()) for one in trials}
         return choice(self.name, value, f"{by}; more must gain {least:.1f}", figures)

@@ -1,9 +1,8 @@
-"""Rows whose labels can be trusted make the choices, where those of the training rows are missing or wrong.
+"""Training with trusted rows: further rows with clean labels, for training rows whose labels are missing or wrong.
 
-The components learn from the training rows alone. The trusted rows, which the components have not seen, take the place
-of the held-out rows: they choose the ridge and the rounds of label correction, the epoch of tuning, the cost of the
-rankers; they correct D, and the stacker is trained on them. So every component is trained once, not once more for each
-fold.
+The components are trained on the training rows only. The trusted rows take the place of the held-out rows: they choose
+the ridge, the rounds of label correction, the epoch of tuning and the cost of the rankers, they correct D, and the
+stacker is trained on them. Every component is therefore trained once, not once more for each fold.
 """
 
 from __future__ import annotations
@@ -33,11 +32,10 @@ from rankae.numerics.top_k import top_k
 from rankae.paper.closed_form import WarmStart, warm_start
 from rankae.recipe import rules
 from rankae.recipe.label_correction import corrected_labels, robust_decoder
-from rankae.recipe.networks import train_network
+from rankae.recipe.network_component import train_network
 from rankae.recipe.notes import Training
-from rankae.recipe.plain import train_plain
 from rankae.recipe.settings import RecipeSettings, enough_code, enough_proposed
-from rankae.recipe.start import StartChoice, best_embeddings
+from rankae.recipe.start_choice import StartChoice, best_embeddings
 from rankae.recipe.start_codes import closed_form
 from rankae.recipe.steps import State
 from rankae.recipe.task import Task
@@ -49,7 +47,7 @@ FEWEST_TRUSTED = 20
 
 @dataclass(frozen=True)
 class Trusted:
-    """Rows x words and rows x labels, in the columns of the training rows."""
+    """Trusted rows and their labels, with the columns of the training rows."""
 
     rows: sp.csr_matrix
     labels: sp.csr_matrix
@@ -64,12 +62,12 @@ class Trusted:
         return self.labels.shape[0]
 
     def novel(self, rows: sp.csr_matrix) -> np.ndarray:
-        """Places of those without a near-duplicate among the training rows, or of all, if too few are without.
+        """Indices of the rows without a near-duplicate among the training rows, or of all rows if these are too few.
 
-        A copy's labels were spared the noise, or shared it: either way it rewards memory.
+        Near-duplicates of training rows would favour settings that memorise.
         """
-        found = novel_rows(self.rows, among=rows)
-        return found if len(found) >= FEWEST_TRUSTED else np.arange(len(self))
+        places = novel_rows(self.rows, among=rows)
+        return places if len(places) >= FEWEST_TRUSTED else np.arange(len(self))
 
     def taken(self, places: np.ndarray) -> Trusted:
         return Trusted(self.rows[places], self.labels[places])
@@ -79,7 +77,7 @@ def chosen_by_trusted(
     rows: sp.csr_matrix, labels: sp.csr_matrix, settings: RecipeSettings, trusted: Trusted,
     candidates: Sequence[WordEmbeddings | None], training: Training,
 ) -> StartChoice:  # fmt: skip
-    """The ridge, rounds of label correction and word embeddings whose start ranks trusted rows best."""
+    """The ridge, rounds of label correction and word embeddings whose closed-form start ranks trusted rows best."""
     began = time.perf_counter()
     size = settings.code_size or enough_code(labels, settings.effort)
     proposed = settings.proposed or enough_proposed(labels, settings.effort)
@@ -88,9 +86,12 @@ def chosen_by_trusted(
     merits: dict[WordEmbeddings | None, float] = dict.fromkeys(candidates, 0.0)
     trusted = trusted.taken(trusted.novel(rows))
     if len(candidates) > 1:
-        found = {one: trusted_precision(rows, labels, trusted, ridges, settings.seed, one) for one in candidates}
-        merits = {one: float(own.mean()) for one, own in found.items()}
-    embeddings, of_embeddings = best_embeddings(merits)
+        precisions = {
+            candidate: trusted_precision(rows, labels, trusted, ridges, settings.seed, candidate)
+            for candidate in candidates
+        }
+        merits = {candidate: float(per_row.mean()) for candidate, per_row in precisions.items()}
+    embeddings, embedding_choice = best_embeddings(merits)
     tried: dict[tuple[float, int], dict[str, float]] = {}
     halves = trusted_folds(len(trusted), 2)
     for ridge in ridges:
@@ -113,7 +114,7 @@ def chosen_by_trusted(
         for name, value in chosen.items()
         if getattr(settings, name) is None
     }
-    return StartChoice(ridge, done, embeddings, choices | of_embeddings)
+    return StartChoice(ridge, done, embeddings, choices | embedding_choice)
 
 
 def trusted_precision(
@@ -126,20 +127,20 @@ def trusted_precision(
 ) -> np.ndarray:
     """The precision of each trusted row by the closed-form start with the best ridge: the mean of its P@1, P@3, P@5.
 
-    As in `leave_one_out_precision`, a short code suffices to compare settings.
+    As in `leave_one_out_precision`, a short code is enough to compare settings.
     """
-    found = []
+    per_ridge = []
     for ridge in ridges:
         start = warm_start(rows, labels, rules.SHORT_CODE, ridge, seed, embeddings=embeddings)
         top = top_k(sparse_product(trusted.rows, start.word_table), start.label_table, None, 5)[0]
-        found.append(row_merits(top, trusted.labels))
-    return max(found, key=np.mean)
+        per_ridge.append(row_merits(top, trusted.labels))
+    return max(per_ridge, key=np.mean)
 
 
 class TrustedRows:
-    """Trusted rows in place of held-out ones: components are trained once, on all training rows.
+    """Trusted rows as validation rows: components are trained once, on all training rows.
 
-    Only D, which takes a moment, is fitted without each fold of the trusted rows, for out-of-fold scores.
+    Only D is corrected on trusted rows, so only D needs a copy without each fold of them for out-of-fold scores.
     """
 
     def __init__(self, task: Task, votes: Votes | None, trusted: Trusted) -> None:
@@ -147,16 +148,16 @@ class TrustedRows:
         self.folds = trusted_folds(len(trusted))
         places = np.concatenate(self.folds)
         self.rows, self.labels = trusted.rows[places], trusted.labels[places]
-        self.teaches = np.ones(len(places), dtype=bool)
+        self.learnable = np.ones(len(places), dtype=bool)
 
     def label_counts(self) -> np.ndarray:
         return likely_counts(self.task.labels, self.trusted.labels)
 
     def fit_code(self) -> tuple[ClosedForm, np.ndarray]:
-        made, arrays = self.task.steps.take("code", self._tuned_code)
+        values, arrays = self.task.steps.take("code", self._tuned_code)
         loo_codes = arrays.pop("loo_codes")
         self.loo_codes = loo_codes
-        self.trained_code = code = ClosedForm.from_state(made, arrays)
+        self.trained_code = code = ClosedForm.from_state(values, arrays)
         began = time.perf_counter()
         codes = sparse_product(self.trusted.rows, code.word_table)
         self.decoded = best_decoder(code, codes, self.trusted.labels, self.folds)
@@ -177,8 +178,8 @@ class TrustedRows:
                 seed=settings.seed,
             )
             self.task.training.timed("tuning", began)
-        made, arrays = code.state()
-        return made, arrays | {"loo_codes": start.loo_codes}
+        values, arrays = code.state()
+        return values, arrays | {"loo_codes": start.loo_codes}
 
     def fit_network(self) -> JointNetwork:
         began, code = time.perf_counter(), self.trained_code
@@ -188,7 +189,7 @@ class TrustedRows:
         return network
 
     def fit_plain(self, name: str, kind: type[PlainComponent]) -> Any:
-        return train_plain(self.task, name, kind)
+        return self.task.fit_plain(name, kind)
 
     def fit_rankers(self, stack: Stack, loo_codes: np.ndarray) -> Rankers:
         began = time.perf_counter()
@@ -197,7 +198,7 @@ class TrustedRows:
         return rankers
 
     def _rankers(self, stack: Stack, loo_codes: np.ndarray) -> State:
-        """Rankers of the cost that orders best what the other components propose for trusted rows."""
+        """Rankers of the cost with the best precision on the shortlists of the trusted rows."""
         task, settings = self.task, self.task.settings
         proposals = [stack.code.predict_codes(loo_codes).propose(settings.proposed)]
         if self.votes is not None:
@@ -226,17 +227,18 @@ class TrustedRows:
 
 
 def likely_counts(labels: sp.csr_matrix, trusted: sp.csr_matrix) -> np.ndarray:
-    """How many training rows ought to carry each label, given noisy labels and those of some trusted rows.
+    """Estimated number of training rows that truly have each label, from noisy and trusted labels.
 
-    Noise maps a label's frequency f to v + s f, with one v and one s for all labels (v is the rate of wrong labels, and
-    s is 1 where none are missing or wrong). The trusted rows tell v and s together; for one label they are few, so
-    the noisy frequency, mapped back, has its say in proportion to its precision.
+    Noise maps a label's frequency f to v + s f, with the same v and s for all labels (v is the rate of wrong labels,
+    and s is 1 without noise). v and s are estimated from all labels of the trusted rows together. The estimate of one
+    label is the mean of its noisy frequency, mapped back, and its frequency on trusted rows, weighted by their
+    precision.
     """
     (n, L), m = labels.shape, trusted.shape[0]
     noisy = np.bincount(labels.indices, minlength=L) / n
     clean = np.bincount(trusted.indices, minlength=L) / m
     spread = noisy - noisy.mean()
-    # Trusted frequencies are the noisier side of the line through both, so they are regressed on the others.
+    # Frequencies on trusted rows have the larger sampling error, so they are regressed on the noisy ones.
     slope = float(spread @ clean) / max(float(spread @ spread), 1e-12)
     if slope <= 0:
         return (n * clean).astype(np.float32)

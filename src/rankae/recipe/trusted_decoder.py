@@ -1,9 +1,9 @@
-"""D corrected by trusted rows: noise in the labels blurs the codes, and what is left of them wants another D.
+"""D corrected on trusted rows: noisy labels distort the codes, and the distorted codes need another D.
 
     D~ = argmin  sum over trusted rows |y - D~ z - b~|^2 + pull |D~ - a D|^2
 
-with z the row's code, which has not seen its labels, and a the one number that scales D's scores to the labels best. It
-takes one solve of h x h; rows x labels never stand in memory.
+where z is the row's code (the row is not a training row) and a is the scalar that fits a D z to the labels best. The
+solution is one linear system of size h x h; the dense matrix rows x labels is never built.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import scipy.sparse as sp
 from rankae.components.closed_form import ClosedForm
 from rankae.metrics import precisions
 
-PULLS = (0.03, 0.1, 0.3, 1.0)  # in mean energies of a code's dimension
+PULLS = (0.03, 0.1, 0.3, 1.0)  # in multiples of the mean squared code
 _FOLDS = 5
 
 
 @dataclass(frozen=True)
 class Corrected:
-    """A code, those that have not seen the trusted rows of each fold, and the precision on these rows."""
+    """The corrected component, those corrected without each fold, and the out-of-fold precision."""
 
     component: ClosedForm
     without: list[ClosedForm]
@@ -35,7 +35,7 @@ class Corrected:
 
 
 def trusted_folds(rows: int, folds: int = _FOLDS) -> list[np.ndarray]:
-    """Places of the trusted rows, in folds."""
+    """Indices of the trusted rows of each fold."""
     return [np.arange(rows)[fold::folds] for fold in range(folds)]
 
 
@@ -46,21 +46,21 @@ def best_decoder(
     folds: Sequence[np.ndarray],
     pulls: Sequence[float] = PULLS,
 ) -> Corrected:
-    """The correction that ranks trusted rows best where it has not seen them, or none.
+    """The correction of the best out-of-fold precision, or the component as it is if none is better.
 
-    codes : of the trusted rows, as F gives them.
+    codes : F(x) of the trusted rows.
     """
     k = min(5, labels.shape[1])
-    found = [
+    corrections = [
         Corrected(component, [component] * len(folds), precisions(component.predict_codes(codes).propose(k), labels))
     ]
     for pull in pulls:
         without = [corrected(component, *_left(codes, labels, fold), pull) for fold in folds]
         top = np.empty((len(codes), k), dtype=np.int32)
-        for fold, own in zip(folds, without, strict=True):
-            top[fold] = own.predict_codes(codes[fold]).propose(k)
-        found.append(Corrected(corrected(component, codes, labels, pull), without, precisions(top, labels)))
-    return max(found, key=lambda tried: tried.merit)
+        for fold, component_without in zip(folds, without, strict=True):
+            top[fold] = component_without.predict_codes(codes[fold]).propose(k)
+        corrections.append(Corrected(corrected(component, codes, labels, pull), without, precisions(top, labels)))
+    return max(corrections, key=lambda tried: tried.merit)
 
 
 def corrected(component: ClosedForm, codes: np.ndarray, labels: sp.csr_matrix, pull: float) -> ClosedForm:

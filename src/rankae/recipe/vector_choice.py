@@ -1,7 +1,6 @@
-"""Vectors beside words: whose, and how much they weigh; kept where the closed-form start then ranks better.
+"""Chooses the vectors beside the words of a text, and their weight, by the precision of the closed-form start.
 
-What encoders there are is the user's to say, or they are looked for: tables of subword vectors cost nothing, sentence
-encoders are tried where the texts at hand can be read in a few minutes.
+The user names an encoder, or all installed ones are tried that can encode the texts in a few minutes.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from rankae.data.encoders import installed_encoders, open_encoder
 from rankae.data.vectors import VectorBlock
 from rankae.errors import MissingExtra
 from rankae.recipe import rules
-from rankae.recipe.comparison import Comparison, Tried
+from rankae.recipe.comparison import Comparison, FeatureTrial
 
 NONE = "none"
 WEIGHTS = (0.5, 1.0)  # of a vector beside words of length 1
-_MOST_SECONDS = 600  # that reading all texts may take unasked
+_MOST_SECONDS = 600  # of encoding all texts, for an encoder that the user did not ask for
 
 
 @dataclass(frozen=True)
 class VectorCandidates:
-    """What the user says of vectors.
+    """The encoders and weights to try.
 
-    encoder : a folder or an installed package; "none" for none; None to look for one, if `look`.
-    weights : how much a vector may weigh beside the words of a row, which have length 1.
+    encoder : a folder or an installed package; "none" for none; None for those that are installed, if `look`.
+    weights : candidate weights of a vector beside the words of a row, which have length 1.
     """
 
     encoder: str | Path | None = None
@@ -36,7 +35,7 @@ class VectorCandidates:
     weights: Sequence[float] = WEIGHTS
 
     def blocks(self, texts: Sequence[str]) -> tuple[list[VectorBlock], Choice | None]:
-        """The vectors to try, of weight 1, and that choice, where there is none to make."""
+        """The vectors to try, with weight 1, and the choice if there is nothing to try."""
         if (given := VectorBlock.given_with(texts)) is not None:
             return [given], None
         if isinstance(self.encoder, str) and self.encoder.lower() == NONE:
@@ -44,9 +43,9 @@ class VectorCandidates:
         if self.encoder is not None:
             encoder = open_encoder(self.encoder)
             return [VectorBlock(encoder.size, 1.0, encoder)], None
-        return self._found(texts) if self.look else ([], None)
+        return self._installed(texts) if self.look else ([], None)
 
-    def _found(self, texts: Sequence[str]) -> tuple[list[VectorBlock], Choice | None]:
+    def _installed(self, texts: Sequence[str]) -> tuple[list[VectorBlock], Choice | None]:
         blocks, too_slow = [], []
         names = installed_encoders()
         for name in names:
@@ -71,31 +70,26 @@ def choose_vectors(
     blocks: Sequence[VectorBlock],
     weights: Sequence[float],
     texts: Sequence[str],
-    best: Tried,
+    best: FeatureTrial,
     comparison: Comparison,
     by: str,
 ) -> tuple[VectorBlock | None, Choice]:
-    """The vectors and their weight that rank `texts` best beside the words of `best`; None where words do without.
-
-    Returns
-    -------
-    the vectors, or None, and that choice.
-    """
-    found: list[tuple[VectorBlock | None, Tried]] = [(None, best)]
+    """The vectors and weight that rank best beside the words of `best`, or None if words alone do; and the choice."""
+    trials: list[tuple[VectorBlock | None, FeatureTrial]] = [(None, best)]
     for block in blocks:
         vectors = block.vectors(best.text.shown(texts))
         for weight in weights:
-            own, text = block.weighing(weight), copy(best.text)
-            text.block = own
-            rows = own.beside(best.rows, vectors)
-            found.append((own, Tried(text, rows, best.settings, comparison.precision(text, rows))))
-    ahead = max(found, key=lambda tried: tried[1].precision.mean())
-    gain = ahead[1].precision.mean() - best.precision.mean()
-    chosen = ahead[0] if gain > max(rules.GAIN_OF_VECTORS, best.chance(ahead[1])) else None
-    figures = {_told(own): float(tried.precision.mean()) for own, tried in found}
-    least = max(rules.GAIN_OF_VECTORS, best.chance(ahead[1]))
-    return chosen, choice("encoder", _told(chosen), f"{by}; more must gain {least:.1f}", figures)
+            weighted, text = block.weighing(weight), copy(best.text)
+            text.block = weighted
+            rows = weighted.beside(best.rows, vectors)
+            trials.append((weighted, FeatureTrial(text, rows, best.settings, comparison.precision(text, rows))))
+    best_trial = max(trials, key=lambda tried: tried[1].precision.mean())
+    gain = best_trial[1].precision.mean() - best.precision.mean()
+    chosen = best_trial[0] if gain > max(rules.GAIN_OF_VECTORS, best.chance(best_trial[1])) else None
+    figures = {_described(weighted): float(tried.precision.mean()) for weighted, tried in trials}
+    least = max(rules.GAIN_OF_VECTORS, best.chance(best_trial[1]))
+    return chosen, choice("encoder", _described(chosen), f"{by}; more must gain {least:.1f}", figures)
 
 
-def _told(block: VectorBlock | None) -> str:
+def _described(block: VectorBlock | None) -> str:
     return NONE if block is None else f"{block.name} of weight {block.weight:g}"

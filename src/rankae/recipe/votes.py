@@ -1,4 +1,4 @@
-"""The neighbours of the training rows, and their leave-one-out votes."""
+"""The neighbours of the training rows and their leave-one-out votes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankae.recipe.task import Task
 
 @dataclass(frozen=True)
 class Votes:
-    """Neighbours; the training rows nearest to each training row and their cosines; and how they vote."""
+    """The component, each training row's nearest other rows with their cosines, and the votes of these."""
 
     neighbours: Neighbours
     nearest: np.ndarray
@@ -30,6 +30,6 @@ class Votes:
         task.training.timed("neighbours", began)
         return cls(neighbours, nearest, cosine, predictions)
 
-    def proposed_without(self, away: np.ndarray, k: int) -> np.ndarray:
-        """What would be proposed for each row if some training rows, `away` (bool), had no vote."""
-        return self.neighbours.proposed_without(self.nearest, self.cosine, away, k)
+    def proposed_without(self, excluded: np.ndarray, k: int) -> np.ndarray:
+        """Labels proposed for each row without the votes of the training rows `excluded` (bool)."""
+        return self.neighbours.proposed_without(self.nearest, self.cosine, excluded, k)

@@ -1,4 +1,4 @@
-"""The preset `network`: the single Rank-AE network by itself, from rows and labels to a trained model."""
+"""The preset `network`: trains the single Rank-AE network from rows and labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankae.paper.rank_network import RankNetwork
 from rankae.recipe.joint_network import NetworkSettings, coded, joint_settings, leave_one_out_codes, train_network
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
-from rankae.recipe.start import chosen_by_leave_one_out
+from rankae.recipe.start_choice import chosen_by_leave_one_out
 from rankae.recipe.trusted import Trusted, chosen_by_trusted
 
 _MOST_HELD_OUT = 2000  # more say no more about an epoch
@@ -32,16 +32,16 @@ def fit_network(
     embeddings: Sequence[WordEmbeddings | None] = (None,),
     **options: Any,
 ) -> RankNetwork:
-    """Choose lambda and embeddings, solve for the start, and train; options are those of `train_joint`."""
-    asked = RecipeSettings(ridge=given.ridge, noise_rounds=0, seed=given.seed)
+    """Choose ridge and embeddings, solve for the start, and train; options are those of `train_joint`."""
+    start_settings = RecipeSettings(ridge=given.ridge, noise_rounds=0, seed=given.seed)
     if trusted is None:
-        chosen = chosen_by_leave_one_out(rows, labels, asked, embeddings, training)
+        chosen = chosen_by_leave_one_out(rows, labels, start_settings, embeddings, training)
     else:
-        chosen = chosen_by_trusted(rows, labels, asked, trusted, embeddings, training)
+        chosen = chosen_by_trusted(rows, labels, start_settings, trusted, embeddings, training)
     training.choices |= chosen.choices
     settings = joint_settings(given, rows, labels, training.choices)
     began = time.perf_counter()
-    # A network that starts at random has no start to fall from, and needs its rows.
+    # A network with a random start trains on all rows and runs all epochs.
     held = _held_out(labels.shape[0] if settings.embedding == "two-path" else 0, given.seed)
     folds = [held] if len(held) else []
     start = warm_start(rows, labels, settings.code_size, chosen.ridge, given.seed, folds, chosen.embeddings)
@@ -50,12 +50,12 @@ def fit_network(
     network = train_network(rows, labels, start, settings, held, chosen.embeddings, **options)
     training.timed("joint training", began)
     if len(held):
-        best = network.top(coded(network, rows, leave_one_out_codes(start))[held], min(MOST_PLACES, labels.shape[1]))
-        training.held_out = HeldOut(*best, labels[held])
+        ranked = network.top(coded(network, rows, leave_one_out_codes(start))[held], min(MOST_PLACES, labels.shape[1]))
+        training.held_out = HeldOut(*ranked, labels[held])
     return network
 
 
 def _held_out(n: int, seed: int) -> np.ndarray:
-    """Places of the rows that choose the epoch, an eighth; none where there are too few rows to choose by."""
+    """Indices of the rows that choose the epoch, an eighth; none if that is too few."""
     share = min(n // 8, _MOST_HELD_OUT)
     return np.sort(np.random.default_rng(seed).permutation(n)[: share if share >= _FEWEST_HELD_OUT else 0])

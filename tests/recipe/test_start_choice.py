@@ -8,7 +8,7 @@ from rankae.data.text import TextFeatures
 from rankae.data.word_embeddings import WordEmbeddings, glove_embeddings
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
-from rankae.recipe.start import StartChoice, chosen_by_leave_one_out
+from rankae.recipe.start_choice import StartChoice, chosen_by_leave_one_out
 
 WORDS, TOPICS, SHARED = 300, 5, 30
 

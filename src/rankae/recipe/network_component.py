@@ -1,4 +1,4 @@
-"""The default's network: the one of the preset `network`, trained from the code's closed form."""
+"""The network as a component of the default model, trained from the closed-form start."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ def train_network(
     learn: np.ndarray | None = None,
     validation: tuple[sp.csr_matrix, sp.csr_matrix] | None = None,
 ) -> JointNetwork:
-    """A network; `step` is the name under which it is kept.
+    """Train a network.
 
-    member : which of the networks it is, in the figures of its epochs.
-    start : its leave-one-out codes are of all rows of the task, by an F that has seen at most those to learn from.
-    learn : places of these; None for all.
+    Parameters
+    ----------
+    step : name of the checkpoint.
+    start : leave-one-out codes of all rows of the task, by an F fitted on no other rows than `learn`.
+    member : number of the network, in the figures of its epochs.
+    learn : indices of the training rows; None for all.
     validation : rows that choose the epoch.
     """
-
     history = task.training.history
     before = len(history)
 
@@ -44,28 +46,28 @@ def train_network(
     def fit() -> State:
         settings = _settings(task)
         network, settings = started(start, settings, task.embeddings)
-        JointNetwork(network)  # which needs no words of the linear path, and training would copy them
+        JointNetwork(network)  # drops the word table of the linear path, which training would copy
         rows = coded(network, task.rows, start.loo_codes)
         labels = task.labels
         if learn is not None:
             rows, labels = rows[learn], labels[learn]
-        judges = None
+        coded_validation = None
         if validation is not None:
             codes = sparse_product(validation[0], start.word_table)
-            judges = coded(network, validation[0], codes), validation[1]
-        options: dict[str, Any] = {"validation": judges, "on_epoch": note}
-        made, arrays = _state(JointNetwork(train_joint(rows, labels, settings, network=network, **options)))
-        return made | {"figures": history[before:]}, arrays
+            coded_validation = coded(network, validation[0], codes), validation[1]
+        options: dict[str, Any] = {"validation": coded_validation, "on_epoch": note}
+        values, arrays = _state(JointNetwork(train_joint(rows, labels, settings, network=network, **options)))
+        return values | {"figures": history[before:]}, arrays
 
-    made, arrays = task.steps.take(step, fit)
-    figures = made.pop("figures", [])
-    if len(history) == before:  # an earlier run took this step: its figures are told again
+    values, arrays = task.steps.take(step, fit)
+    figures = values.pop("figures", [])
+    if len(history) == before:  # the step came from a checkpoint, and its figures with it
         history += figures
-    return JointNetwork.from_state(made, unpacked(arrays))
+    return JointNetwork.from_state(values, unpacked(arrays))
 
 
 def trained_on_all(task: Task, network: JointNetwork, start: WarmStart) -> JointNetwork:
-    """The network after a last look at every row, those that were held out included."""
+    """The network after a few more epochs on all rows, the held-out ones included."""
 
     def fit() -> State:
         settings = replace(_settings(task), epochs=rules.LAST_LOOK[0])
@@ -74,13 +76,13 @@ def trained_on_all(task: Task, network: JointNetwork, start: WarmStart) -> Joint
         rows = coded(network.network, task.rows, start.loo_codes)
         return _state(JointNetwork(train_joint(rows, task.labels, settings, network=network.network)))
 
-    made, arrays = task.steps.take("network on all rows", fit)
-    return JointNetwork.from_state(made, unpacked(arrays))
+    values, arrays = task.steps.take("network on all rows", fit)
+    return JointNetwork.from_state(values, unpacked(arrays))
 
 
 def _state(network: JointNetwork) -> State:
-    made, arrays = network.state()
-    return made, packed(arrays)
+    values, arrays = network.state()
+    return values, packed(arrays)
 
 
 def _settings(task: Task) -> Any:

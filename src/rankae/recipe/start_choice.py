@@ -1,4 +1,4 @@
-"""The ridge of the closed-form start, and its word embeddings: those that rank best by leave-one-out scores."""
+"""Chooses the ridge and the word embeddings of the closed-form start by leave-one-out precision."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rankae.recipe.settings import RecipeSettings
 
 @dataclass(frozen=True)
 class StartChoice:
-    """What the closed-form start is made with; `choices` are those that were not the user's."""
+    """Settings of the closed-form start; `choices` records those that the user left open."""
 
     ridge: float
     noise_rounds: int | None
@@ -34,7 +34,7 @@ def chosen_by_leave_one_out(
     candidates: Sequence[WordEmbeddings | None],
     training: Training,
 ) -> StartChoice:
-    """The ridge, and which word embeddings to take; where nothing is open, at no cost."""
+    """The ridge and word embeddings that rank held-out rows best; nothing is computed if nothing is left open."""
     ridges = rules.RIDGES if settings.ridge is None else (settings.ridge,)
     if len(ridges) == len(candidates) == 1:
         return StartChoice(ridges[0], settings.noise_rounds, *best_embeddings({candidates[0]: 0.0}))
@@ -42,28 +42,28 @@ def chosen_by_leave_one_out(
     sample = sample_to_compare(rows.shape[0], settings.seed)
     rows, labels = rows[sample], labels[sample]
     validation = novel_rows(rows)
-    found = leave_one_out_precision(rows, labels, validation, ridges, settings.seed, candidates[0])
-    ridge = max(found, key=lambda tried: found[tried].mean())
-    precision = {candidates[0]: float(found[ridge].mean())}
+    precisions = leave_one_out_precision(rows, labels, validation, ridges, settings.seed, candidates[0])
+    ridge = max(precisions, key=lambda tried: precisions[tried].mean())
+    precision = {candidates[0]: float(precisions[ridge].mean())}
     for candidate in candidates[1:]:
-        own = leave_one_out_precision(rows, labels, validation, (ridge,), settings.seed, candidate)[ridge]
-        precision[candidate] = float(own.mean())
+        per_row = leave_one_out_precision(rows, labels, validation, (ridge,), settings.seed, candidate)[ridge]
+        precision[candidate] = float(per_row.mean())
     embeddings, choices = best_embeddings(precision)
     if settings.ridge is None:
-        merits = {tried: float(own.mean()) for tried, own in found.items()}
+        merits = {tried: float(per_row.mean()) for tried, per_row in precisions.items()}
         choices["ridge"] = choice("ridge", ridge, "best leave-one-out precision", merits)
     training.timed("choice of ridge", began)
     return StartChoice(ridge, settings.noise_rounds, embeddings, choices)
 
 
 def best_embeddings(precision: dict[WordEmbeddings | None, float]) -> tuple[WordEmbeddings | None, Choices]:
-    """The candidate of highest precision, and that choice; a single one is taken as it is."""
+    """The candidate of highest precision, and the record of the choice."""
     chosen = max(
         precision, key=lambda candidate: precision[candidate] - (0 if candidate is None else rules.GAIN_OF_EMBEDDINGS)
     )
     if len(precision) > 1:
         name = "none" if chosen is None else chosen.source
-        tried = {"without" if one is None else f"with {one.source}": figure for one, figure in precision.items()}
+        figures = {"without" if one is None else f"with {one.source}": figure for one, figure in precision.items()}
         least = f"precision; {rules.GAIN_OF_EMBEDDINGS:g} more is the least that counts"
-        return chosen, {"word_vectors": choice("word_vectors", name, least, tried)}
+        return chosen, {"word_vectors": choice("word_vectors", name, least, figures)}
     return chosen, {} if chosen is None else {"word_vectors": choice("word_vectors", chosen.source, AS_SET)}

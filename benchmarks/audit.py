@@ -4,8 +4,9 @@
     RANKAE_DATA=../shared/data python benchmarks/audit.py clean tmdb-plots
     python benchmarks/audit.py table
 
-`run` audits one data set under one kind of noise, and ranks the same cells by cleanlab (if it can be imported; fed with
-our own out-of-fold probabilities, and with those of one-vs-rest with --one-vs-rest) and by the votes of neighbours.
+`run` audits one data set under one kind of noise, and ranks the same cells by the votes of neighbours and by cleanlab,
+if it can be imported. cleanlab is fed with the out-of-fold probabilities of our models, as its users would do; with the
+audit's own, for which trees have joined those with the row's other labels; and, with --one-vs-rest, with those of SVMs.
 `clean` audits, lets an annotator who knows the truth look at the first flags, trains again, and measures P@1 on test
 rows, beside flags in random order. `table` writes the tables of docs/audit.md. Finished cells are in .cells.
 """
@@ -29,6 +30,7 @@ from rankae.audit.flags import Flags, missing_labels, wrong_labels
 from rankae.audit.folds import grouped_folds, nearest_others
 from rankae.audit.noise_rates import noise_model, probabilities
 from rankae.audit.out_of_fold import Entries, Folds
+from rankae.base.calibration import isotonic_map
 from rankae.data import load_dataset, miss_labels
 from rankae.data.dataset import Dataset
 from rankae.methods import create
@@ -99,7 +101,7 @@ def run_cell(name: str, kind: str, rate: float, folds: int, seed: int, one_vs_re
     data = Dataset(labels, clean.features, clean.texts, clean.label_names, clean.feature_names, name=clean.name)
     entries, near, cost = scored(data, folds, seed, cell_name(name, kind, rate, seed, rows))
     began = time.perf_counter()
-    p = probabilities(entries)
+    p = probabilities(entries, labels, seed)
     noise = noise_model(entries, p, labels.shape[0] * labels.shape[1])
     flags: Flags = (missing_labels if kind == "missing" else wrong_labels)(entries, p, noise)
     cost["seconds"] += round(time.perf_counter() - began, 1)
@@ -124,13 +126,28 @@ def run_cell(name: str, kind: str, rate: float, folds: int, seed: int, one_vs_re
         "neighbours": measured(*by_neighbours(labels, *near, kind)),
     }  # fmt: skip
     if labels.shape[0] * L <= MOST_DENSE:
-        dense = np.full(labels.shape, float(p.above.min()), dtype=np.float32)
-        dense[entries.rows, entries.columns] = p.above
-        found["cleanlab, our probabilities"] = measured_cleanlab(labels, dense, kind, measured)
+        found["cleanlab, models"] = measured_cleanlab(labels, dense(entries, by_models(entries), L), kind, measured)
+        found["cleanlab, audit"] = measured_cleanlab(labels, dense(entries, p, L), kind, measured)
         if one_vs_rest:
             own = one_vs_rest_probabilities(data, folds, seed)
-            found["cleanlab, one-vs-rest"] = measured_cleanlab(labels, own, kind, measured)
+            found["cleanlab, SVMs"] = measured_cleanlab(labels, own, kind, measured)
     return found
+
+
+def by_models(entries: Entries) -> np.ndarray:
+    """The probabilities that cleanlab's users would have: scores calibrated over the shortlists."""
+    own = entries.listed
+    known, values = isotonic_map(entries.scores[own], entries.observed[own])
+    return np.where(own, np.interp(entries.scores, known, values), values[0])
+
+
+def dense(entries: Entries, p: np.ndarray, labels: int) -> np.ndarray:
+    """rows x labels; cells that nobody scored are as probable as the sample of them is on average."""
+    sample = entries.weight > 1
+    rest = float(np.average(p[sample], weights=entries.weight[sample])) if sample.any() else float(p.min())
+    out = np.full((int(entries.rows.max()) + 1, labels), rest, dtype=np.float32)
+    out[entries.rows, entries.columns] = p
+    return out
 
 
 def by_neighbours(labels: sp.csr_matrix, found: np.ndarray, cosine: np.ndarray, kind: str) -> tuple:
@@ -194,7 +211,7 @@ def clean_cell(name: str, folds: int, seed: int, rows: int | None) -> dict:
     labels = put_in(miss_labels(clean.labels, 0.2, seed), 0.1, seed)
     data = Dataset(labels, clean.features, clean.texts, clean.label_names, clean.feature_names, name=clean.name)
     entries, _, _ = scored(data, folds, seed, cell_name(name, "clean", 0.1, seed, rows))
-    p = probabilities(entries)
+    p = probabilities(entries, labels, seed)
     noise = noise_model(entries, p, labels.shape[0] * labels.shape[1])
     both = [missing_labels(entries, p, noise), wrong_labels(entries, p, noise)]
     rows, columns = (np.concatenate([getattr(f, name) for f in both]) for name in ("rows", "columns"))
@@ -225,7 +242,7 @@ def p_at_1(data: Dataset, labels: sp.csr_matrix, test: Dataset) -> float:
 
 def table() -> None:
     cells = [json.loads(path.read_text()) for path in sorted((CELLS / "audit").glob("*.json"))]
-    ways = ("rankae", "cleanlab, our probabilities", "cleanlab, one-vs-rest", "neighbours")
+    ways = ("rankae", "cleanlab, models", "cleanlab, audit", "cleanlab, SVMs", "neighbours")
     head = "| data | noise | " + " | ".join(f"{way}" for way in ways) + " | estimated rate (true) | GB |"
     lines = [head, "|---" * (len(ways) + 4) + "|"]
     for cell in (c for c in cells if c["kind"] != "clean"):

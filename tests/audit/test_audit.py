@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from rankae.audit import AuditSettings, audit
+from rankae.audit.co_occurrence import co_occurrence
 from rankae.audit.conflicts import conflicts
 from rankae.audit.folds import grouped_folds, near_duplicate_groups, nearest_others
 from rankae.audit.noise_rates import noise_model, probabilities, wilson
@@ -110,14 +111,14 @@ def test_noise_rates_of_exact_scores():
     scores = np.where(right, rng.normal(3, 1, n), rng.normal(-3, 1, n))
     observed = np.where(right, rng.random(n) < 0.8, rng.random(n) < 0.02)
     entries = Entries(np.arange(n), np.zeros(n, int), scores, observed, np.ones(n), np.ones(n, bool), scores[:, None])
-    p = probabilities(entries)
+    p = probabilities(entries, sp.csr_matrix(observed[:, None], dtype=np.float32))
     noise = noise_model(entries, p, cells)
     assert noise.missing.value == pytest.approx(0.2, abs=0.03)
-    assert noise.cell == pytest.approx(0.02, abs=0.007)
+    assert noise.cell.value == pytest.approx(0.02, abs=0.007)
     assert noise.wrong.value == pytest.approx((observed & ~right).sum() / observed.sum(), rel=0.35)
     # The posterior probabilities add up to what there is.
-    assert noise.is_wrong(p.below)[observed].sum() == pytest.approx((observed & ~right).sum(), rel=0.4)
-    assert noise.is_missing(p.above)[~observed].sum() == pytest.approx((~observed & right).sum(), rel=0.25)
+    assert noise.is_wrong(p)[observed].sum() == pytest.approx((observed & ~right).sum(), rel=0.4)
+    assert noise.is_missing(p)[~observed].sum() == pytest.approx((~observed & right).sum(), rel=0.25)
 
 
 def test_wilson_by_hand():
@@ -148,7 +149,7 @@ def test_labels_that_nobody_predicts():
     observed = rng.random(1000) < 0.05
     p = np.where(columns == 0, observed + 0.1, 1 - observed)
     entries = Entries(np.tile(np.arange(500), 2), columns, p, observed, np.ones(1000), np.ones(1000, bool), p[:, None])
-    assert [label for label, _, _ in unpredictable_labels(entries, p, 2)] == [1]
+    assert [label for label, _, _ in unpredictable_labels(entries, 2)] == [1]
 
 
 def test_alike_rows_with_other_labels():
@@ -198,3 +199,29 @@ def test_nothing_to_audit_is_one_sentence():
         audit(bare)
     with pytest.raises(DataError, match="at least 20 rows"):
         audit(shopping(5))
+
+
+def test_other_labels_of_a_row_say_what_those_of_other_parts_know():
+    labels = sp.csr_matrix([[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 1]], dtype=np.float32)
+    rows, columns = np.array([0, 0, 3]), np.array([1, 2, 2])
+    found = co_occurrence(rows, columns, labels, np.array([0, 1, 1, 1]))
+    # Of the two other rows with label 0 one carries label 1; the only other row with label 1 carries label 0.
+    assert found[0].tolist() == pytest.approx([1 / 4, 1 / 4, 1 / 3, 1])
+    assert found[1].tolist() == [0, 0, 0, 2]  # nobody else carries labels 0 and 2, or 1 and 2, together
+    assert found[2].tolist() == [0, 0, 0, 0]
+
+
+def test_a_label_that_others_imply_is_missed_though_no_word_tells_it():
+    data = shopping()
+    rng = np.random.default_rng(2)
+    batch = (rng.random(len(data)) < 0.5).astype(np.float32)  # no text says of which batch a row is
+    whole = np.column_stack([data.labels.toarray(), batch, batch])
+    gone = rng.permutation(np.flatnonzero(batch))[:10]
+    whole[gone, -1] = 0
+    names = [*TOPICS, "batch", "its number"]
+    report = audit(
+        Dataset(sp.csr_matrix(whole), texts=data.texts, label_names=names), settings=AuditSettings(folds=2, top=60)
+    )
+    missing = [(flag.row, flag.label) for flag in report.flags if flag.kind == "missing"]
+    assert sum((row, "its number") in missing[:12] for row in gone.tolist()) >= 7
+    assert next(flag for flag in report.flags if flag.kind == "missing").probability > 0.25

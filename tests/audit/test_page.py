@@ -22,7 +22,7 @@ def report() -> AuditReport:
         Flag(i, f"row {i}", label, kind, 0.9 - i / 10, 0.5, ["plum"], [], ["bread"], f"a text of {label} with a plum")
         for i, (label, kind) in enumerate([("apple", "missing"), ("apple", "wrong"), ("bread", "wrong")])
     ]
-    noise, none = NoiseModel(Rate(0.1, 0, 1), Rate(0.1, 0, 1), 0.01), np.empty(0)
+    noise, none = NoiseModel(Rate(0.1, 0, 1), Rate(0.1, 0, 1), Rate(0.01, 0, 1)), np.empty(0)
     ranked = {kind: Flags(kind, none, none, none, none) for kind in ("missing", "wrong")}
     return AuditReport("fruit", 3, 2, 3, noise, ["apple", "bread"], {}, flags, [], [], [], ranked)
 

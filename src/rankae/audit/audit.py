@@ -85,7 +85,7 @@ def audit(
         run.begin({"data": fingerprint(data), **{k: str(v) for k, v in asdict(settings).items() if k in _KEY}})
         entries = run.entries(min(_BACKGROUND, L), settings.seed)
         models = run.models
-    p = probabilities(entries, settings.seed)
+    p = probabilities(entries, data.labels, settings.seed)
     noise = noise_model(entries, p, n * L)
     names = data.label_names or [str(i) for i in range(L)]
     flags = [kind(entries, p, noise) for kind in (missing_labels, wrong_labels)]
@@ -102,7 +102,7 @@ def audit(
         flags=told,
         conflicts=conflicts(found, cosine, data.labels, settings.top),
         relations=related_labels(rows, data.labels, names),
-        unpredictable=unpredictable_labels(entries, p.above, L),
+        unpredictable=unpredictable_labels(entries, L),
         ranked={own.kind: own for own in flags},
         ids=data.ids,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankae.audit.noise_rates import Likely, NoiseModel
+from rankae.audit.noise_rates import NoiseModel
 from rankae.audit.out_of_fold import Entries
 
 KINDS = ("missing", "wrong")
@@ -35,16 +35,16 @@ class Flags:
 _FIELDS = ("rows", "columns", "probability", "recorded")
 
 
-def missing_labels(entries: Entries, p: Likely, noise: NoiseModel) -> Flags:
+def missing_labels(entries: Entries, p: np.ndarray, noise: NoiseModel) -> Flags:
     """Labels that are not recorded, the most probable first. The random sample is not flagged: nobody named it."""
     own = np.flatnonzero(~entries.observed & entries.listed)
-    return _ranked("missing", entries, p.above, own, noise.is_missing(p.above[own]), entries.scores[own])
+    return _ranked("missing", entries, p, own, noise.is_missing(p[own]), p[own])
 
 
-def wrong_labels(entries: Entries, p: Likely, noise: NoiseModel) -> Flags:
+def wrong_labels(entries: Entries, p: np.ndarray, noise: NoiseModel) -> Flags:
     """Labels that are recorded, the least probable first."""
     own = np.flatnonzero(entries.observed)
-    return _ranked("wrong", entries, p.below, own, noise.is_wrong(p.below[own]), -p.below[own])
+    return _ranked("wrong", entries, p, own, noise.is_wrong(p[own]), -p[own])
 
 
 def _ranked(

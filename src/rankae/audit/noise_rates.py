@@ -1,16 +1,17 @@
 """From scores to the probability that a label is wrong or missing.
 
-    p = P(recorded | what models say)    over all cells of the label matrix
+    p = P(recorded | what models and the row's other labels say)    over all cells of the label matrix
     u = P(not recorded | right)          the missing rate
     v = P(recorded | not right)          the rate at which cells that are not right carry the label
-    q = (p - v) / (1 - u - v)            P(right | score)
+    q = (p - v) / (1 - u - v)            P(right | the same)
 
     wrong    v (1 - q) / p               of a recorded label
     missing  u q / (1 - p)               of a label that is not recorded
 
-u is read off the highest scores, where nearly every label is right; v off the lowest, where nearly none is. How many
-those are is found by the share that is least up to its own chance (best bin estimation, Garg and others 2021). Rows
-that nobody can predict count as noise, so both are upper bounds.
+p is learnt by boosted trees. u is read off the highest scores, where nearly every label is right; v off the lowest p,
+where nearly none is. How many those are is found by the share that is least up to its own chance (best bin estimation,
+Garg and others 2021). Rows that nobody can predict count as noise, so both are upper bounds. u is read off scores, not
+off p: labels that others imply are seldom missing, and would tell too little of the rest.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
+from rankae.audit.co_occurrence import co_occurrence
 from rankae.audit.out_of_fold import Entries
-from rankae.base.calibration import isotonic_map
 
 _FEWEST_SURE = 50  # of the surest cells
 _FEWEST_LOW = 1000  # of the least sure cells
@@ -49,55 +51,48 @@ class NoiseModel:
     missing : of the labels that are right, the share that is not recorded (u).
     wrong : of the labels that are recorded, the share that is not right.
     cell : of the cells that are not right, the share that is recorded (v).
+
+    Probabilities take the upper ends of the intervals: a rate of 0 would say that no label can be wrong or missing.
     """
 
     missing: Rate
     wrong: Rate
-    cell: float
+    cell: Rate
 
     def right(self, p: np.ndarray) -> np.ndarray:
         """q, from p."""
-        signal = max(1 - self.missing.value - self.cell, 0.05)
-        return np.clip((p - self.cell) / signal, 0, 1)
+        signal = max(1 - self.missing.high - self.cell.high, 0.05)
+        return np.clip((p - self.cell.high) / signal, 0, 1)
 
     def is_wrong(self, p: np.ndarray) -> np.ndarray:
         """Probability that a recorded label is not right."""
-        return np.clip(self.cell * (1 - self.right(p)) / np.maximum(p, 1e-9), 0, 1)
+        return np.clip(self.cell.high * (1 - self.right(p)) / np.maximum(p, 1e-9), 0, 1)
 
     def is_missing(self, p: np.ndarray) -> np.ndarray:
         """Probability that a label that is not recorded is right."""
-        return np.clip(self.missing.value * self.right(p) / np.maximum(1 - p, 1e-9), 0, 1)
+        return np.clip(self.missing.high * self.right(p) / np.maximum(1 - p, 1e-9), 0, 1)
 
 
-@dataclass(frozen=True)
-class Likely:
-    """P(recorded) of each entry, in two ways.
+def probabilities(entries: Entries, labels: sp.csr_matrix, seed: int = 0) -> np.ndarray:
+    """P(recorded) of each entry, by trees that have learnt from other rows.
 
-    above : from the model's score by isotonic regression over the shortlists. The model has learnt to order these.
-    below : by boosted trees that read all facts. Models never learn to order what is unlikely, for nothing unlikely is
-        on a shortlist; the trees learn it from the sample of all cells, each fifth of the rows from the others.
+    They read what the scores come from, and what the row's other labels say. Models never learn to order what is
+    unlikely, for nothing unlikely is on a shortlist; the trees learn it from the sample of all cells.
     """
-
-    above: np.ndarray
-    below: np.ndarray
-
-
-def probabilities(entries: Entries, seed: int = 0) -> Likely:
-    own = entries.listed
-    known, values = isotonic_map(entries.scores[own], entries.observed[own])
-    return Likely(np.where(own, np.interp(entries.scores, known, values), values[0]), _by_trees(entries, seed))
-
-
-def _by_trees(entries: Entries, seed: int) -> np.ndarray:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     rng = np.random.default_rng(seed)
-    fifth = rng.integers(0, _PARTS, int(entries.rows.max()) + 1)[entries.rows]
-    found = np.zeros(len(fifth))
-    for part in range(_PARTS):
-        learn = rng.permutation(np.flatnonzero(fifth != part))[:_MOST_LEARNT]
+    part = rng.integers(0, _PARTS, labels.shape[0])
+    facts = np.hstack([entries.facts, co_occurrence(entries.rows, entries.columns, labels, part)])
+    part_of_entry = part[entries.rows]
+    found = np.zeros(len(facts))
+    for own in range(_PARTS):
+        mine = part_of_entry == own
+        if not mine.any():
+            continue
+        learn = rng.permutation(np.flatnonzero(~mine))[:_MOST_LEARNT]
         if entries.observed[learn].all() or not entries.observed[learn].any():
-            found[fifth == part] = entries.observed[learn].mean()
+            found[mine] = entries.observed[learn].mean() if len(learn) else 0
             continue
         trees = HistGradientBoostingClassifier(
             max_iter=min(150, 40 + len(learn) // 200),  # few entries need few trees
@@ -108,19 +103,19 @@ def _by_trees(entries: Entries, seed: int) -> np.ndarray:
             early_stopping=False,
             random_state=seed,
         )
-        trees.fit(entries.facts[learn], entries.observed[learn], sample_weight=entries.weight[learn])
-        found[fifth == part] = trees.predict_proba(entries.facts[fifth == part])[:, 1]
+        trees.fit(facts[learn], entries.observed[learn], sample_weight=entries.weight[learn])
+        found[mine] = trees.predict_proba(facts[mine])[:, 1]
     return found
 
 
-def noise_model(entries: Entries, p: Likely, cells: int) -> NoiseModel:
+def noise_model(entries: Entries, p: np.ndarray, cells: int) -> NoiseModel:
     """The rates, from all entries; `cells` is rows x labels."""
     recorded = int(entries.observed.sum())
     # From above: what is not recorded among the surest cells, at most as many as there are recorded labels.
     falling = np.argsort(np.where(entries.listed, -entries.scores, np.inf), kind="stable")[: entries.listed.sum()]
     u = _least_share(~entries.observed[falling], np.ones(len(falling)), _FEWEST_SURE, recorded)
     # From below: what is recorded among the least sure cells. Where these are nearly all, right labels are among them.
-    rising = np.argsort(p.below, kind="stable")
+    rising = np.argsort(p, kind="stable")
     weight = entries.weight[rising].astype(np.float64)
     v = _least_share(entries.observed[rising].astype(np.float64), weight, _FEWEST_LOW, _MOST_LOW * weight.sum())
     # Cells that are not right: all but the recorded that are right and what is missing of them.
@@ -128,7 +123,8 @@ def noise_model(entries: Entries, p: Likely, cells: int) -> NoiseModel:
     not_right = cells - max(0.0, right) / max(0.05, 1 - u.value)
     share = not_right / max(1, recorded)
     wrong = Rate(*(min(1.0, float(x * share)) for x in (v.value, v.low, v.high)))
-    return NoiseModel(u, wrong, float(min(v.value, recorded / cells)))
+    most = recorded / cells
+    return NoiseModel(u, wrong, Rate(*(min(most, x) for x in (v.value, v.low, v.high))))
 
 
 def _least_share(counted: np.ndarray, cells: np.ndarray, fewest: float, most: float) -> Rate:
@@ -157,14 +153,14 @@ def wilson(hits: float, n: float, z: float = _Z) -> Rate:
 
 
 def rates_of_labels(
-    entries: Entries, p: Likely, noise: NoiseModel, labels: int, fewest: int = 30
+    entries: Entries, p: np.ndarray, noise: NoiseModel, labels: int, fewest: int = 30
 ) -> dict[int, dict[str, Rate]]:
     """Missing and wrong rates of each label that at least `fewest` rows carry: expected numbers of such labels.
 
     Their intervals hold for the rows' own chance, given that the probabilities are right.
     """
     seen = entries.observed
-    wrong, missing = noise.is_wrong(p.below), noise.is_missing(p.above)
+    wrong, missing = noise.is_wrong(p), noise.is_missing(p)
     columns = entries.columns
     counts = np.bincount(columns[seen], minlength=labels)
 

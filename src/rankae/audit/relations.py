@@ -103,9 +103,10 @@ def _spelling(a: str, b: str) -> float:
     return SequenceMatcher(None, a, b).ratio()
 
 
-def unpredictable_labels(entries: Entries, p: np.ndarray, labels: int) -> list[tuple[int, int, float]]:
+def unpredictable_labels(entries: Entries, labels: int) -> list[tuple[int, int, float]]:
     """(label, rows, share found): labels whose rows are hardly among the surest, as many as there are; worst first."""
-    order = np.lexsort((-p, entries.columns))
+    scores = np.where(entries.listed, entries.scores, -np.inf)
+    order = np.lexsort((-scores, entries.columns))
     columns, observed, weight = entries.columns[order], entries.observed[order], entries.weight[order]
     starts = np.searchsorted(columns, np.arange(labels + 1))
     found = []

@@ -278,6 +278,45 @@ def test_a_service_without_connection_loses_nothing(open_page):
     assert decisions(page)[-1]["accepted"] == ["fruit"]
 
 
+def test_decisions_that_were_not_sent_are_sent_by_the_next_visit(open_page):
+    page = open_page()
+    suggest(page)
+    page.route("**/feedback", lambda route: route.abort())
+    page.click("[aria-label='Accept fruit']")
+    page.wait_for_selector("text=Decisions are kept in this browser")
+    again = page.context.new_page()  # the first tab is closed before it has sent anything
+    page.close()
+    again.goto(page.service.address)
+    again.wait_for_selector(".saved >> text=/^Saved/")
+    assert [one["accepted"] for one in decisions(page)] == [["fruit"]]
+    assert again.evaluate("Object.keys(localStorage).filter((key) => key.includes('waiting')).length") == 0
+
+
+def test_a_table_whose_text_stands_elsewhere_asks_for_its_column(open_page, tmp_path):
+    page = open_page()
+    file = tmp_path / "table.csv"
+    file.write_text('number,"<b>words</b>"\n1,apple pear\n2,a hammer\n')
+    page.set_input_files("#file-texts", str(file))
+    page.select_option("#column", "<b>words</b>")
+    page.click("dialog >> text=Open")
+    page.wait_for_selector("text=text 1 of 2")
+    assert page.text_content("#view-tag .document") == "apple pear"
+
+
+def test_more_tags_are_shown_when_asked_for(open_page):
+    page = open_page()
+    page.route(
+        "**/suggest", lambda route: route.continue_(post_data=route.request.post_data.replace('"k":10', '"k":2'))
+    )
+    suggest(page)
+    assert len(verdicts(page)) == 2
+    page.click("[aria-label='Accept fruit']")
+    page.evaluate("document.querySelector('.scrolled > button').hidden = false")
+    page.click("text=More tags")
+    page.wait_for_selector(".tag[data-label=tool]")
+    assert verdicts(page)["fruit"] == "accepted"
+
+
 def test_the_token_is_asked_for(open_page, browser, start, tmp_path):
     service = start(token="a-token-of-good-length")
     context = browser.new_context()

@@ -110,7 +110,7 @@ class Guard:
         most = self.settings.most_body
         too_large = Refused(413, f"the body is larger than {most:,} bytes; /v1/models/{{model}}/batch takes files")
         length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > most:
+        if length.isdecimal() and int(length) > most:
             raise too_large
         found, size = [], 0
         try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import tempfile
+from dataclasses import dataclass, field
+from weakref import WeakSet
 
 from fastapi import Request
 
@@ -21,6 +23,7 @@ class Service:
     shelf: Shelf
     work: WorkQueue
     store: Store | None
+    files: WeakSet[tempfile.TemporaryDirectory[str]] = field(default_factory=WeakSet)  # of batches under way
 
     @property
     def desk(self) -> Store:

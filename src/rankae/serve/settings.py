@@ -24,6 +24,7 @@ class ServiceSettings:
     hosts : names by which browsers may call a service that has no token (against DNS rebinding); empty for any.
     threads : computing threads in each worker process.
     queue : texts that may wait in a worker before it answers 503.
+    most_files : files of `batch` that a worker holds on disk at a time.
     timeout : seconds that a request may take, from its first byte to the model's answer.
     """
 
@@ -36,6 +37,7 @@ class ServiceSettings:
     timeout: float = 30.0
     most_body: int = 16 * 2**20
     most_upload: int = 2**30
+    most_files: int = 8
     most_requests: int = 1024
     most_bytes: int = 256 * 2**20
     reload_seconds: float = 1.0

@@ -244,10 +244,11 @@ class Store:
         return int(number or 0)
 
     def uploads(self) -> list[dict[str, Any]]:
-        """Every upload with how many of its texts are finished."""
+        """Every upload with how many of its texts are finished: decided texts are looked up, for they are fewer."""
         found = self._base.execute(
-            "SELECT u.number, u.name, u.at, u.by, u.kind, u.rows, (SELECT COUNT(*) FROM upload_rows r WHERE "
-            f"r.upload = u.number AND {_IS_DONE}) AS done FROM uploads u ORDER BY u.number DESC"
+            "SELECT u.number, u.name, u.at, u.by, u.kind, u.rows, (SELECT COUNT(*) FROM (SELECT DISTINCT document FROM "
+            "decisions) AS decided CROSS JOIN upload_rows r ON r.document = decided.document WHERE r.upload = u.number "
+            f"AND {_IS_DONE}) AS done FROM uploads u ORDER BY u.number DESC"
         )
         return [dict(row) for row in found]
 
@@ -261,12 +262,15 @@ class Store:
 
     def next_open(self, upload: int, after: int) -> int | None:
         """The first place after this one, then from the start, whose text nobody has finished."""
-        found = self._base.execute(
-            "SELECT r.place FROM upload_rows r JOIN uploads u ON u.number = r.upload "
-            f"WHERE r.upload = ? AND NOT {_IS_DONE} ORDER BY r.place <= ?, r.place LIMIT 1",
-            (upload, after),
-        ).fetchone()
-        return None if found is None else found["place"]
+        for side in (">", "<="):
+            found = self._base.execute(
+                "SELECT r.place FROM upload_rows r JOIN uploads u ON u.number = r.upload "
+                f"WHERE r.upload = ? AND r.place {side} ? AND NOT {_IS_DONE} ORDER BY r.place LIMIT 1",
+                (upload, after),
+            ).fetchone()
+            if found is not None:
+                return int(found["place"])
+        return None
 
     def drop_upload(self, upload: int) -> bool:
         """Forget an upload; decisions on its texts stay."""

@@ -18,32 +18,36 @@ _MOST_CHARACTERS = 1_000_000
 FLAG = ("kind", "label", "probability")  # fields of every line of an audit
 
 
-def read_upload(name: str, content: bytes) -> tuple[str, Iterator[tuple[str, dict[str, Any]]]]:
+def read_upload(
+    name: str, content: bytes, text_column: str | None = None
+) -> tuple[str, Iterator[tuple[str, dict[str, Any]]]]:
     """The upload's kind, "texts" or "flags", and its rows: each a text and what else its line says."""
     ending = Path(name).suffix.lower()
     if ending not in _ENDINGS:
         raise Refused(415, f"files are read by their ending, which must be one of {', '.join(_ENDINGS)}")
     rows = _flags(content) if ending in (".jsonl", ".json", ".ndjson") else None
     kind = "texts" if rows is None else "flags"
-    rows = _texts(ending, content) if rows is None else rows
+    rows = _texts(ending, content, text_column) if rows is None else rows
     if not rows:
         raise Refused(422, "the file holds no rows")
     return kind, iter(rows)
 
 
-def _texts(ending: str, content: bytes) -> list[tuple[str, dict[str, Any]]]:
+def _texts(ending: str, content: bytes, text_column: str | None) -> list[tuple[str, dict[str, Any]]]:
     with tempfile.TemporaryDirectory(prefix="rankae-upload-") as folder:
         path = Path(folder) / f"upload{ending}"
         path.write_bytes(content)
         found: list[tuple[str, dict[str, Any]]] = []
         try:
-            for batch in iter_batches(path, format="lines" if ending == ".txt" else None):
+            options = {} if text_column is None else {"text_column": text_column}
+            for batch in iter_batches(path, format="lines" if ending == ".txt" else None, labels=False, **options):
                 if batch.texts is None:
                     raise Refused(422, "the file holds features, not texts")
                 for i, text in enumerate(batch.texts):
                     found.append((_checked(text, len(found)), {key: cells[i] for key, cells in batch.carried.items()}))
         except RankaeError as error:
-            raise Refused(422, str(error).replace(str(path), "the file")) from None
+            sentence = str(error).replace(str(path), "the file")
+            raise Refused(422, sentence.replace("--text-column (text_column in Python)", "text_column")) from None
     return found
 
 

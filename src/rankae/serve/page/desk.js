@@ -1,7 +1,7 @@
 // The desk: its three views, who works at it, with which model, and the keys.
 
 import { get } from "./api.js";
-import { byId, el, isTyping, notice } from "./dom.js";
+import { byId, el, icon, isTyping, notice } from "./dom.js";
 import { Quality } from "./quality.js";
 import { Review } from "./review.js";
 import { Saving } from "./saving.js";
@@ -10,8 +10,8 @@ import { Tagging } from "./tagging.js";
 const BY = "rankae.by", MODEL = "rankae.model";
 const KEYS = [
   ["↑ ↓ or k j", "go from tag to tag"], ["a or Enter", "accept"], ["r or x", "reject"], ["/", "add a label"],
-  ["u", "undo"], ["n", "finish, next text"], ["p", "previous text"], ["s", "review: skip"], ["e", "edit the text"], ["Ctrl Enter", "suggest tags"],
-  ["← →", "in the text: word by word"], ["1 2 3", "Tag, Review, Quality"], ["?", "this list"],
+  ["u", "undo"], ["n", "finish, next text"], ["p", "previous text"], ["s", "skip a flag (Review)"], ["e", "edit the text"], ["Ctrl Enter", "suggest tags"],
+  ["← →", "word by word, in the text"], ["1 2 3", "Tag, Review, Quality"], ["?", "this list"],
 ];
 
 const desk = {
@@ -19,7 +19,8 @@ const desk = {
   keeps: false,
   by: localStorage.getItem(BY) ?? "",
   saving: new Saving((words, bad) => {
-    state.textContent = words;
+    state.replaceChildren(...(bad || !words.startsWith("Saved") ? [words] : [icon("check"), words]));
+    state.title = words.startsWith("Saved") ? new Date().toLocaleTimeString() : "";
     state.classList.toggle("bad", bad);
   }),
 };
@@ -34,6 +35,7 @@ const views = {
 let current = "tag";
 
 async function open(name, focus = false) {
+  if (name !== current) notice(null);
   current = name;
   for (const other of Object.keys(views)) {
     const tab = byId(`tab-${other}`);
@@ -76,7 +78,7 @@ function help() {
   const dialog = el("dialog", { "aria-labelledby": "keys-title" },
     el("h2", { id: "keys-title" }, "Keys"),
     el("dl", { class: "facts" }, KEYS.flatMap(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)])),
-    el("form", { method: "dialog" }, el("button", { class: "main" }, "Close")));
+    el("form", { method: "dialog", class: "row" }, el("button", { class: "main" }, "Close")));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
@@ -88,6 +90,7 @@ by.value = desk.by;
 by.addEventListener("input", () => {
   desk.by = by.value.trim();
   localStorage.setItem(BY, desk.by);
+  views.tag.named();
 });
 
 async function start() {
@@ -95,6 +98,10 @@ async function start() {
   desk.keeps = keeps;
   const select = byId("model");
   select.replaceChildren(...models.map((one) => el("option", { value: one.name }, one.name)));
+  if (models.length === 1) {
+    select.hidden = true;
+    byId("of-model").append(el("output", {}, models[0].name));
+  }
   const last = localStorage.getItem(MODEL);
   desk.model = models.some((one) => one.name === last) ? last : models[0].name;
   select.value = desk.model;

@@ -22,6 +22,9 @@ export function svg(tag, attributes = {}, ...children) {
   return node;
 }
 
+const ICONS = { check: "M3 8.5l3.5 3.5L13 4.5", cross: "M4 4l8 8M12 4l-8 8" };
+export const icon = (name) => svg("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
+
 export const byId = (id) => document.getElementById(id);
 
 export function percent(probability) {
@@ -32,6 +35,10 @@ export function percent(probability) {
   return `${Math.round(value)} %`;
 }
 
+export const count = (n, one, many = `${one}s`) => `${n.toLocaleString()} ${n === 1 ? one : many}`;
+
+export const day = (at) => new Date(at).toLocaleDateString(undefined, { day: "numeric", month: "short" });
+
 // For people who do not see the page: what has just happened.
 export function say(sentence) {
   byId("said").textContent = "";
@@ -41,7 +48,8 @@ export function say(sentence) {
 export function notice(sentence) {
   const place = byId("notice");
   place.hidden = !sentence;
-  place.textContent = sentence ?? "";
+  const close = () => notice(null);
+  place.replaceChildren(...(sentence ? [el("span", {}, sentence), el("button", { type: "button", class: "plain small", "aria-label": "Close this message", onclick: close }, icon("cross"))] : []));
 }
 
 export const isTyping = (target) =>

@@ -1,9 +1,10 @@
 // The model's card: what it learnt from, how good it is on rows that it had not seen, and what the desk says of it.
 
 import { get, modelPath } from "./api.js";
-import { el, notice, svg } from "./dom.js";
+import { count, el, notice, svg } from "./dom.js";
 
 const SIZE = 260, EDGE = 36;
+const ENOUGH = 50; // tags of which probabilities at the desk can be told
 
 export class Quality {
   constructor(place, desk) {
@@ -23,34 +24,35 @@ export class Quality {
 
   show(card) {
     const facts = el("dl", { class: "facts" }, Object.entries(card.facts).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, String(value))]));
-    const parts = [el("section", {}, el("h2", {}, card.name), facts)];
-    if (card.choices.length) {
-      parts.push(el("details", {}, el("summary", {}, "What was chosen, and why"),
-        el("dl", { class: "facts" }, card.choices.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]))));
-    }
+    const parts = [el("section", { class: "sheet" }, el("h2", {}, card.name), facts)];
     if (card.figures) {
-      parts.push(el("section", {}, el("h2", {}, "On rows that it had not seen"),
+      parts.push(el("section", { class: "sheet" }, el("h2", {}, "On rows that it had not seen"),
         el("p", { class: "quiet" }, `${card.held_out_rows.toLocaleString()} rows; all figures in percent.`),
         el("div", { class: "figures" }, Object.entries(card.figures).map(([name, value]) =>
           el("div", {}, el("b", {}, value === null ? "–" : value.toFixed(1)), el("span", {}, name))))));
-    } else parts.push(el("p", { class: "quiet" }, "This model keeps no rows that it had not seen, so there are no figures here."));
+    } else parts.push(el("p", { class: "sheet quiet" }, "This model keeps no rows that it had not seen, so there are no figures here."));
     const plots = el("div", { class: "plots" });
     if (card.calibration.length) {
       plots.append(plot("Probabilities on held-out rows", card.calibration.map((one) => [one.said, one.right, one.tags])));
     }
-    if (card.desk?.calibration.length) {
+    if (card.desk && card.desk.accepted + card.desk.rejected >= ENOUGH) {
       plots.append(plot("Probabilities at this desk", card.desk.calibration.map((one) => [one.said, one.accepted, one.tags])));
     }
-    if (plots.childElementCount) parts.push(el("section", {}, el("h2", {}, "Is a probability what it says?"),
+    if (plots.childElementCount) parts.push(el("section", { class: "sheet" }, el("h2", {}, "Is a probability what it says?"),
       el("p", { class: "quiet" }, "Each dot is a band of probabilities: the probability that the model gave its tags, and how many of them were right. On the line, the two agree; larger dots hold more tags."), plots));
     if (card.desk) {
       const d = card.desk;
-      parts.push(el("section", {}, el("h2", {}, "At this desk"), el("p", {},
-        `${d.texts.toLocaleString()} texts finished, ${d.decisions.toLocaleString()} decisions, ${d.conflicts.toLocaleString()} texts on which people disagree. ` +
-        `${d.accepted.toLocaleString()} tags accepted, ${d.rejected.toLocaleString()} rejected, ${d.added.toLocaleString()} added.`)));
+      const told = [[d.texts, "texts finished"], [d.accepted, "tags accepted"], [d.rejected, "tags rejected"], [d.added, "tags added"], [d.conflicts, "texts with disagreement"]];
+      parts.push(el("section", { class: "sheet" }, el("h2", {}, "At this desk"),
+        el("div", { class: "figures" }, told.map(([n, what]) => el("div", {}, el("b", {}, n.toLocaleString()), el("span", {}, what)))),
+        d.accepted + d.rejected >= ENOUGH ? null : el("p", { class: "quiet" }, `From ${count(ENOUGH, "accepted or rejected tag")} on, a plot shows whether probabilities hold here.`)));
     }
-    parts.push(el("section", {}, el("h2", {}, "Labels"), this.table(card)));
-    this.place.replaceChildren(...parts);
+    if (card.choices.length) {
+      parts.push(el("details", { class: "sheet broad" }, el("summary", {}, "What was chosen, and why"),
+        el("dl", { class: "facts" }, card.choices.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]))));
+    }
+    parts.push(el("section", { class: "sheet broad" }, el("h2", {}, "Labels"), this.table(card)));
+    this.place.replaceChildren(el("div", { class: "cards" }, parts));
   }
 
   table(card) {

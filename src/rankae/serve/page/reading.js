@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 
-const WEAKEST = 0.05; // of the strongest word's weight; less is not coloured
+const WEAKEST = 0.15; // of the strongest word's weight; less is not coloured
 
 export class Reading {
   // onWord(number or null): the word under the pointer, or that the arrow keys have reached.

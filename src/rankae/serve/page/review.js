@@ -1,7 +1,7 @@
 // The view that works through the flags of `rankae audit`: is this label missing, or wrong?
 
 import { get } from "./api.js";
-import { el, notice, percent, say } from "./dom.js";
+import { el, icon, notice, percent, say } from "./dom.js";
 import { Uploads, progress } from "./uploads.js";
 
 export class Review {
@@ -17,19 +17,24 @@ export class Review {
       reject: el("button", { type: "button", class: "rejected wide", "aria-pressed": "false", onclick: () => this.decide(false) }),
     };
     this.undoButton = el("button", { type: "button", onclick: () => this.undo() }, "Undo ", el("kbd", {}, "u"));
-    this.card = el("section", { class: "flag", hidden: true, "aria-label": "Flag" },
-      this.where, this.question, el("div", { class: "row decideflag" }, this.buttons.accept, this.buttons.reject),
-      this.facts, this.page,
-      el("div", { class: "row actions" }, this.undoButton,
+    this.card = el("div", { class: "columns flag", hidden: true, role: "group", "aria-label": "Flag" },
+      el("section", { class: "sheet", "aria-label": "Text" }, this.where, this.page),
+      el("section", { class: "sheet asking", "aria-label": "Question" },
+        this.question, el("div", { class: "row decideflag" }, this.buttons.accept, this.buttons.reject), this.facts,
+      el("div", { class: "row foot" }, this.undoButton, el("span", { class: "space" }),
         el("button", { type: "button", onclick: () => this.step(-1) }, "Previous ", el("kbd", {}, "p")),
-        el("button", { type: "button", onclick: () => this.step(1) }, "Skip ", el("kbd", {}, "s"))));
+        el("button", { type: "button", onclick: () => this.step(1) }, "Skip ", el("kbd", {}, "s")))));
     this.uploads = new Uploads({
       kind: "flags", by: () => desk.by, open: (upload) => this.openUpload(upload),
       wrongKind: () => { notice("This file holds texts, not flags: it is in the tab Tag."); },
-      about: "Flags that rankae audit DATA -o flags.jsonl has written. The export goes back with rankae audit apply.",
+      about: "Flags that rankae audit has written. Export the answers when you are through: rankae audit apply corrects the data by them.",
     });
-    this.none = el("p", { class: "empty", hidden: true }, "Decisions are not kept: start the service with --desk FOLDER to review flags.");
-    place.append(this.none, this.card, this.uploads.node);
+    this.none = el("p", { class: "sheet empty", hidden: true }, "Decisions are not kept: start the service with --desk FOLDER to review flags.");
+    this.guide = el("section", { class: "sheet empty", hidden: true },
+      el("h2", {}, "Are the labels of your data right?"),
+      el("p", {}, "An audit finds labels that are probably missing or wrong. Here you answer its questions, one by one."),
+      el("pre", {}, "rankae audit DATA -o flags.jsonl"), el("p", { class: "quiet" }, "Then open flags.jsonl below."));
+    place.append(this.none, this.guide, this.card, this.uploads.node);
   }
 
   async start() {
@@ -38,6 +43,7 @@ export class Review {
     if (!this.desk.keeps || this.started) return;
     this.started = true;
     await this.uploads.refresh();
+    this.guide.hidden = false;
     const [upload, row] = (location.hash.match(/^#review\/(\d+)\/(\d+)$/) ?? []).slice(1).map(Number);
     const found = upload && this.uploads.all.find((one) => one.number === upload);
     if (found) await this.openRow(found, row);
@@ -57,32 +63,38 @@ export class Review {
     const flag = row.about, missing = flag.kind === "missing";
     this.question.replaceChildren(
       ...(missing ? ["Is ", el("q", {}, flag.label), " missing here?"] : ["Is ", el("q", {}, flag.label), " wrong here?"]));
-    this.buttons.accept.replaceChildren(missing ? "Yes, it belongs here " : "Yes, it is wrong ", el("kbd", {}, "a"));
-    this.buttons.reject.replaceChildren(missing ? "No, it does not " : "No, it is right ", el("kbd", {}, "r"));
+    this.buttons.accept.replaceChildren(icon("check"), missing ? "Yes, it belongs here " : "Yes, it is wrong ", el("kbd", {}, "a"));
+    this.buttons.reject.replaceChildren(icon("cross"), missing ? "No, it does not " : "No, it is right ", el("kbd", {}, "r"));
     this.where.replaceChildren(el("div", { class: "row" }, el("strong", {}, upload.name),
-      el("span", { class: "number" }, `flag ${place + 1} of ${upload.rows}`), progress(upload)));
+      el("span", { class: "number quiet" }, `flag ${place + 1} of ${upload.rows.toLocaleString()}`), el("span", { class: "space" }), progress(upload)));
     const last = row.decisions.filter((one) => one.by === this.desk.by).at(-1);
     const said = last && (last.accepted.length ? true : last.rejected.length ? false : null);
     this.press(said ?? null);
     const facts = [
       ["Probability", percent(flag.probability)],
-      ["Row", flag.id === undefined || flag.id === null ? String(flag.row) : `${flag.row} (${flag.id})`],
+      ["Row", flag.id === undefined || flag.id === null ? String(flag.row) : `${flag.id} (row ${flag.row})`],
       ["Recorded labels", (flag.labels ?? []).join(", ") || null],
       ["Words", (flag.words ?? []).join(", ") || null],
-      ["Nearest rows", (flag.nearest ?? []).map((one) => `${one.row}${one.carries ? " has it" : " has it not"}`).join(", ") || null],
+      ["Rows like it", this.alike(flag.nearest ?? [])],
     ];
     this.facts.replaceChildren(...facts.filter(([, value]) => value).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
     this.showText(row.text, new Set((flag.words ?? []).map((word) => String(word).toLowerCase())));
     this.undoButton.disabled = !this.undone.length;
     this.card.hidden = false;
+    this.guide.hidden = true;
     this.question.focus({ preventScroll: true });
+  }
+
+  // What the nearest rows say, most of them first.
+  alike(nearest) {
+    const rows = (carries) => nearest.filter((one) => Boolean(one.carries) === carries).map((one) => one.row).join(", ");
+    return [rows(true) && `${rows(true)} have it`, rows(false) && `${rows(false)} have it not`].filter(Boolean).join("; ") || null;
   }
 
   showText(text, words) {
     const pieces = text.split(/([\p{L}\p{N}_+.-]+)/u);
     this.page.replaceChildren(...pieces.map((piece) => words.has(piece.toLowerCase())
-      ? el("span", { class: "rises", style: null }, piece) : piece));
-    for (const span of this.page.querySelectorAll("span")) span.style.setProperty("--share", "0.7");
+      ? el("span", { class: "rises" }, piece) : piece));
   }
 
   press(said) {

@@ -1,7 +1,8 @@
 // The view in which texts get their tags.
 
 import { get, modelPath, post } from "./api.js";
-import { el, notice, say } from "./dom.js";
+import { byId, count, el, icon, notice, say } from "./dom.js";
+import { Guide } from "./guide.js";
 import { Reading } from "./reading.js";
 import { TagList } from "./taglist.js";
 import { typeAhead } from "./typeahead.js";
@@ -9,14 +10,14 @@ import { Uploads, progress } from "./uploads.js";
 import { Verdict } from "./verdict.js";
 
 const DRAFT = "rankae.draft";
-const SHOWN = 10;
+const SHOWN = 10, MOST_SHOWN = 100;
 
 export class Tagging {
   constructor(place, desk) {
     this.place = place;
     this.desk = desk;
     this.input = el("textarea", {
-      id: "text", rows: "9", placeholder: "Paste a text, or drop a text file here", "aria-label": "Text to tag",
+      id: "text", rows: "9", placeholder: "Paste a text here, or drop a file", "aria-label": "Text to tag",
       onkeydown: (event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); this.suggestTyped(); }
       },
@@ -32,25 +33,32 @@ export class Tagging {
     this.suggestButton = el("button", { type: "button", class: "main", onclick: () => this.suggestTyped() }, "Suggest tags ", el("kbd", {}, "Ctrl ↵"));
     this.editButton = el("button", { type: "button", hidden: true, onclick: () => this.edit() }, "Edit text ", el("kbd", {}, "e"));
     this.newButton = el("button", { type: "button", class: "plain", hidden: true, onclick: () => this.clear() }, "New text");
+    this.moreButton = el("button", { type: "button", class: "plain small", onclick: () => this.more() }, "More tags");
     this.previousButton = el("button", { type: "button", onclick: () => this.step(-1), hidden: true }, "Previous ", el("kbd", {}, "p"));
     this.finishButton = el("button", { type: "button", class: "main", onclick: () => this.finish() });
     this.undoButton = el("button", { type: "button", onclick: () => this.undo() }, "Undo ", el("kbd", {}, "u"));
     this.where = el("div", { class: "where" });
     this.told = el("p", { class: "quiet told" });
-    this.others = el("p", { class: "quiet others" });
+    this.others = el("div", { class: "quiet others" });
+    this.nameless = el("p", { class: "quiet nameless", hidden: true }, "These decisions carry no name. ",
+      el("button", { type: "button", class: "link", onclick: () => byId("by").focus() }, "Say who decides"));
+    this.guide = new Guide((text) => this.reopen(text));
     this.view = el("p", { class: "quiet view" });
-    this.result = el("section", { class: "result", "aria-label": "Tags", hidden: true },
-      el("h2", {}, "Tags"), this.told, this.list.node, this.adding.node, this.others,
-      el("div", { class: "row actions" }, this.undoButton, this.previousButton, this.finishButton));
+    this.decided = el("span", { class: "quiet number" });
+    this.result = el("section", { class: "sheet result", "aria-label": "Tags", hidden: true },
+      el("div", { class: "head" }, el("h2", {}, "Tags"), this.decided, el("span", { class: "space" })), this.told,
+      el("div", { class: "scrolled" }, this.list.node, this.moreButton),
+      el("div", { class: "foot" }, this.adding.node, this.others, this.nameless,
+        el("div", { class: "row" }, this.undoButton, this.previousButton, el("span", { class: "space" }), this.finishButton)));
     this.uploads = new Uploads({
       kind: "texts", by: () => desk.by, open: (upload) => this.openUpload(upload),
       wrongKind: () => { notice("These are flags of an audit: they are in the tab Review."); },
-      about: "A text a line (.txt), or .csv and .jsonl with a column text. Everybody at this desk works on the same files.",
+      about: "Texts to work through: a text a line (.txt), or a table (.csv, .tsv, .jsonl). Everybody at this desk sees the same files.",
     });
-    const source = el("section", { class: "source", "aria-label": "Text" }, this.where, this.input, this.page, this.view,
+    const source = el("section", { class: "sheet source", "aria-label": "Text" }, this.where, this.input, this.page, this.view,
       el("div", { class: "row" }, this.suggestButton, this.editButton, this.newButton));
-    place.append(el("div", { class: "columns" }, source, this.result), this.uploads.node);
-    for (const kind of ["dragover", "drop"]) place.addEventListener(kind, (event) => this.drop(event));
+    place.append(el("div", { class: "columns" }, source, this.guide.node, this.result), this.uploads.node);
+    for (const kind of ["dragover", "dragleave", "drop"]) place.addEventListener(kind, (event) => this.drop(event));
   }
 
   async start() {
@@ -90,9 +98,15 @@ export class Tagging {
     if (this.list.rows.length) this.list.focus(0);
   }
 
+  async reopen(text) {
+    this.input.value = text;
+    await this.suggestTyped();
+  }
+
   async open(text, from) {
     this.text = text;
     this.from = from;
+    this.shown = SHOWN;
     this.tags = [];
     this.explanation = null;
     this.verdict = new Verdict();
@@ -100,22 +114,38 @@ export class Tagging {
     this.told.textContent = "Reading …";
     this.list.show([], this.verdict);
     this.result.hidden = false;
-    const ask = { texts: [text], k: SHOWN };
-    const path = `${modelPath(this.desk.model)}/suggest`;
+    this.guide.node.hidden = true;
     try {
-      const [answer, decisions] = await Promise.all([post(path, ask), this.decisionsOn(text)]);
+      const [, decisions] = await Promise.all([this.suggest(text), this.decisionsOn(text)]);
       if (this.text !== text) return;
-      this.fingerprint = answer.fingerprint;
-      this.tags = answer.results[0];
       this.takeUp(decisions);
-      this.told.textContent = this.tags.length ? "" : "The model knows no tag for this text.";
       this.refresh();
       notice(null);
-      post(path, { ...ask, explain: true }).then((reasons) => this.explain(text, reasons), () => {
-        this.view.textContent = "Reasons could not be found for this text.";
-      });
     } catch (error) {
-      this.told.textContent = "";
+      this.told.replaceChildren(`${error.message} `, el("button", { type: "button", class: "link", onclick: () => this.open(text, from) }, "Try again"));
+      notice(error.message);
+    }
+  }
+
+  // The tags first; their reasons, which take longer, when they are there.
+  async suggest(text) {
+    const ask = { texts: [text], k: this.shown }, path = `${modelPath(this.desk.model)}/suggest`;
+    const answer = await post(path, ask);
+    if (this.text !== text) return;
+    this.tags = answer.results[0];
+    this.told.textContent = this.tags.length ? "" : "The model knows no tag for this text. Add what fits.";
+    this.moreButton.hidden = this.tags.length < this.shown || this.shown >= MOST_SHOWN;
+    post(path, { ...ask, explain: true }).then((reasons) => this.explain(text, reasons), () => {
+      this.view.textContent = "Reasons could not be found for this text.";
+    });
+  }
+
+  async more() {
+    this.shown = Math.min(2 * this.shown, MOST_SHOWN);
+    try {
+      await this.suggest(this.text);
+      this.refresh();
+    } catch (error) {
       notice(error.message);
     }
   }
@@ -131,18 +161,19 @@ export class Tagging {
     if (own) this.verdict = new Verdict(own);
     const last = new Map(decisions.filter((one) => one.by !== this.desk.by).map((one) => [one.by, one]));
     this.others.replaceChildren(...[...last.values()].map((one) => el("span", {},
-      `${one.by || "Somebody"} said: ${[...one.accepted, ...one.added].join(", ") || "none"}. `)));
+      el("strong", {}, one.by || "Somebody without a name"), ` decided: ${[...one.accepted, ...one.added].join(", ") || "no tag"}`)));
   }
 
   explain(text, answer) {
-    if (this.text !== text) return;
+    if (this.text !== text || answer.results[0].length !== this.tags.length) return;
     this.explanation = answer.explanations[0];
     const words = new Map(answer.results[0].map((one) => [one.label, one.words]));
     this.tags = this.tags.map((tag) => ({ ...tag, words: words.get(tag.label) ?? [] }));
     this.columns = new Map(answer.results[0].map((one, column) => [one.label, column]));
     this.reading.show(text, this.explanation);
     const how = this.explanation.view === "removal" ? "how far the tag's score falls without the word" : "the word's part of the tag's score";
-    this.view.textContent = `Go over a tag to see its words: blue raise it, underlined orange lower it (${how}).`;
+    this.view.title = `Colour tells ${how}.`;
+    this.view.replaceChildren("Rest on a tag to see its words: ", el("span", { class: "key-rise" }, "these"), " speak for it, ", el("span", { class: "key-fall" }, "these"), " against it. Rest on a word to see its tags.");
     this.refresh();
     this.tagReached(this.list.place ?? null);
   }
@@ -166,7 +197,7 @@ export class Tagging {
     if (!upload) return;
     const cells = Object.entries(about ?? {}).map(([name, value]) => `${name}: ${value}`).join(" · ");
     this.where.append(
-      el("div", { class: "row" }, el("strong", {}, upload.name), el("span", { class: "number" }, `text ${place + 1} of ${upload.rows}`), progress(upload)),
+      el("div", { class: "row" }, el("strong", {}, upload.name), el("span", { class: "number quiet" }, `text ${place + 1} of ${upload.rows.toLocaleString()}`), el("span", { class: "space" }), progress(upload)),
       cells ? el("p", { class: "quiet" }, cells) : "");
   }
 
@@ -187,6 +218,7 @@ export class Tagging {
     this.where.replaceChildren();
     this.view.textContent = "";
     this.result.hidden = true;
+    this.guide.node.hidden = false;
     this.newButton.hidden = true;
     this.edit();
   }
@@ -194,6 +226,7 @@ export class Tagging {
   async drop(event) {
     if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
+    this.place.classList.toggle("dropping", event.type === "dragover");
     if (event.type !== "drop") return;
     const [file] = event.dataTransfer.files;
     if (this.desk.keeps && /\.(csv|tsv|jsonl|ndjson)$/i.test(file.name)) return this.uploads.take(file);
@@ -239,11 +272,15 @@ export class Tagging {
     if (this.text === null || this.text === undefined || !this.desk.keeps) return;
     this.verdict.done = true;
     const { upload, place } = this.from;
+    const text = this.text;
     this.refresh();
     await this.save(true);
     say("Finished");
     await this.uploads.refresh();
-    if (!upload) return this.clear();
+    if (!upload) {
+      this.guide.finished(text);
+      return this.clear();
+    }
     const { place: next } = await get(`/v1/desk/uploads/${upload.number}/next?after=${place}`);
     const fresh = this.uploads.all.find((one) => one.number === upload.number) ?? upload;
     if (next === null) {
@@ -252,6 +289,10 @@ export class Tagging {
       this.told.textContent = "All texts of this file are done.";
       say("All texts of this file are done");
     } else await this.openRow(fresh, next);
+  }
+
+  named() {
+    this.nameless.hidden = !this.verdict?.count || Boolean(this.desk.by);
   }
 
   async step(by) {
@@ -271,8 +312,9 @@ export class Tagging {
     this.adding.input.disabled = !this.desk.keeps;
     this.finishButton.disabled = !this.desk.keeps;
     const label = this.from.upload ? "Finish, next text " : "Finish ";
-    this.finishButton.replaceChildren(this.verdict.done ? "Finished ✓ " : label, el("kbd", {}, "n"));
-    this.desk.updated?.();
+    this.finishButton.replaceChildren(...(this.verdict.done ? [icon("check"), "Finished "] : [label]), el("kbd", {}, "n"));
+    this.decided.textContent = this.verdict.count ? count(this.verdict.count, "decision") : "";
+    this.named();
   }
 
   tagReached(place) {

@@ -1,6 +1,8 @@
 // Ranked tags with their probabilities, the cut drawn between those that the model would give and the others.
 
-import { el, percent } from "./dom.js";
+import { el, icon, percent } from "./dom.js";
+
+const WEAK = 0.2; // of the strongest word; weaker ones are no reason
 
 export class TagList {
   // decide(label, "accepted" | "rejected" | "added"), reach(place or null): the tag under pointer or focus.
@@ -23,7 +25,7 @@ export class TagList {
     const cut = tags.findIndex((tag) => tag.passes === false);
     const drawn = [...this.rows];
     if (cut > 0 || (cut === 0 && tags.length)) {
-      const words = cut > 0 ? "the model would stop here" : "the model would give none of these";
+      const words = cut > 0 ? "the model itself would stop here" : "the model itself would give none of these";
       drawn.splice(cut, 0, el("li", { class: "cut", role: "separator", "aria-label": words }, el("span", {}, words)));
     }
     this.node.replaceChildren(...drawn);
@@ -36,18 +38,19 @@ export class TagList {
     const known = tag.probability !== null && tag.probability !== undefined;
     const bar = el("span", { class: "bar", "aria-hidden": "true" }, el("span", {}));
     if (known) bar.firstChild.style.width = `${Math.max(1, 100 * tag.probability)}%`;
-    const told = known ? percent(tag.probability) : tag.added ? "added" : "";
-    const accept = this.button("accepted", "✓", "Accept", tag, place);
-    const reject = this.button("rejected", "✗", "Reject", tag, place);
-    const words = (tag.words ?? []).filter(([, weight]) => weight > 0).slice(0, 4).map(([word]) => word);
+    const told = known ? percent(tag.probability) : tag.added ? "added by hand" : "";
+    const accept = this.button("accepted", "check", "Accept", tag, place);
+    const reject = this.button("rejected", "cross", "Reject", tag, place);
+    const strongest = Math.max(0, ...(tag.words ?? []).map(([, weight]) => weight));
+    const words = (tag.words ?? []).filter(([, weight]) => weight > 0 && weight >= WEAK * strongest).slice(0, 5).map(([word]) => word);
     return el("li", {
-      class: tag.added ? "tag added" : "tag", tabindex: "-1", "data-label": tag.label,
+      class: tag.added ? "tag added" : tag.passes === false ? "tag below" : "tag", tabindex: "-1", "data-label": tag.label,
       onpointerenter: () => this.reached(place), onfocusin: () => this.reached(place),
     },
     el("span", { class: "name" }, tag.label),
-    el("span", { class: "likely" }, tag.added ? null : bar, el("span", { class: "number" }, told)),
     el("span", { class: "decide" }, accept, reject),
-    words.length ? el("span", { class: "why" }, "because of ", words.map((word) => el("q", {}, word))) : null);
+    el("span", { class: "likely" }, tag.added ? null : bar, el("span", { class: "number" }, told),
+      words.length ? el("span", { class: "why" }, el("span", { class: "unseen" }, "because of "), words.map((word) => el("q", {}, word))) : null));
   }
 
   button(verdict, sign, word, tag, place) {
@@ -55,14 +58,14 @@ export class TagList {
     return el("button", {
       type: "button", class: verdict, "aria-pressed": "false", "aria-label": `${word} ${tag.label}`, title: word, tabindex: "-1",
       onclick: () => { this.decide(tag.label, kind); this.focus(place); },
-    }, sign);
+    }, icon(sign));
   }
 
   update(verdict) {
     this.rows.forEach((row, place) => {
       const said = verdict.of(this.tags[place].label);
       row.dataset.verdict = said === "added" ? "accepted" : said ?? "";
-      for (const button of row.querySelectorAll("button")) {
+      for (const button of row.querySelectorAll(".decide button")) {
         button.setAttribute("aria-pressed", String(button.className === row.dataset.verdict));
       }
       const words = { accepted: "accepted", rejected: "rejected" }[row.dataset.verdict] ?? "not decided";

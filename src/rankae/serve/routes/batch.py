@@ -18,7 +18,7 @@ from rankae.errors import RankaeError
 from rankae.report.answers import Answer, CsvLines, JsonLines, Table, Writer, carried_of, check_kept
 from rankae.serve import figures
 from rankae.serve.models import Served
-from rankae.serve.problems import ALWAYS, Refused, responses
+from rankae.serve.problems import ALWAYS, Refused, busy, responses
 from rankae.serve.routes.suggest import MOST_LABELS
 from rankae.serve.service import Service, service_of
 
@@ -60,7 +60,10 @@ async def batch(
     if kind not in _ENDINGS:
         raise Refused(415, f"the body's content type must be one of {', '.join(_ENDINGS)}")
     check_kept(keep.split(",") if keep else [])
+    if len(service.files) >= service.settings.most_files:
+        raise busy("the service works on as many files as it takes; try again in a moment")
     folder = tempfile.TemporaryDirectory(prefix="rankae-batch-")
+    service.files.add(folder)
     try:
         path = Path(folder.name) / f"batch{_ENDINGS[kind]}"
         await _keep(request, path, service)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Annotated, Any, Literal
 
@@ -55,10 +56,13 @@ class Feedback(BaseModel):
     shown: list[Shown] = Field([], max_length=MOST_LABELS)
     done: bool = Field(True, strict=True, description="False while the person has not finished with the text.")
     about: dict[str, JsonValue] = Field({}, description="Whatever belongs to it: an id, an upload, a flag.")
+    uid: str | None = Field(
+        None, pattern=r"^[\w-]{8,64}$", description="A name of the client's own; sent again, the decision is kept once."
+    )
 
 
 class Kept(BaseModel):
-    decision: int = Field(description="The decision's number.")
+    decision: int = Field(description="The decision's number; 0 if it was kept before.")
 
 
 class Lookup(BaseModel):
@@ -129,9 +133,10 @@ async def feedback(model: str, body: Feedback, service: Annotated[Service, Depen
         [shown.model_dump() for shown in body.shown],
         body.done,
         body.about,
+        uid=body.uid or "",
     )
     numbers = await desk.later(desk.add, [decision])
-    figures.DECISIONS.labels(served.name).inc()
+    figures.DECISIONS.labels(served.name).inc(bool(numbers[0]))
     return {"decision": numbers[0]}
 
 
@@ -170,10 +175,14 @@ async def upload(
         str, Query(min_length=1, max_length=200, description="The file's name; its ending tells the format.")
     ],
     by: Annotated[str, Query(max_length=200)] = "",
+    text_column: Annotated[
+        str | None, Query(min_length=1, max_length=400, description='Where the text stands; "title,body" joins two.')
+    ] = None,
 ) -> Any:
     """Texts to work through: .txt (a text a line), .csv or .jsonl; or the flags of `rankae audit` (.jsonl)."""
     desk = service.desk
-    kind, rows = read_upload(name, await request.body())
+    content = await request.body()
+    kind, rows = await asyncio.to_thread(read_upload, name, content, text_column)
     number = await desk.later(desk.upload, name, by.strip(), kind, rows)
     found = await desk.later(desk.uploads)
     return next(one for one in found if one["number"] == number)

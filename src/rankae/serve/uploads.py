@@ -39,8 +39,8 @@ def _texts(ending: str, content: bytes, text_column: str | None) -> list[tuple[s
         path.write_bytes(content)
         found: list[tuple[str, dict[str, Any]]] = []
         try:
-            options = {} if text_column is None else {"text_column": text_column}
-            for batch in iter_batches(path, format="lines" if ending == ".txt" else None, labels=False, **options):
+            format = "lines" if ending == ".txt" else None
+            for batch in iter_batches(path, format=format, labels=False, text_column=text_column):
                 if batch.texts is None:
                     raise Refused(422, "the file holds features, not texts")
                 for i, text in enumerate(batch.texts):

@@ -116,8 +116,8 @@ def test_the_input_is_never_written_over(rankae, data, flags):
 @pytest.mark.parametrize(
     ("outputs", "told"),
     [
-        (["-o", "rows.csv"], "is the data that is audited"),
-        (["-o", "flags.csv", "--html", "rows.csv"], "is the data that is audited"),
+        (["-o", "rows.csv"], "is the input itself"),
+        (["-o", "flags.csv", "--html", "rows.csv"], "is the input itself"),
         (["-o", "flags.csv", "--html", "flags.csv"], "is named twice"),
         (["-o", "flags.xlsx"], ".jsonl, .csv or .json"),
         (["-o", "."], "is a folder"),

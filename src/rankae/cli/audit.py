@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rankae.cli.options import Data, Json, Threads, use_threads
+from rankae.cli.outputs import check_outputs
 from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.cli.settings import parse_settings
 from rankae.errors import RankaeError
@@ -78,7 +79,7 @@ def audit(
 
     flag_format = format_of_flags(out, format)
     summary = out.parent / f"{out.stem}.summary.json"
-    _check_outputs([out, summary, *([] if html is None else [html])], data)
+    check_outputs([out, summary, html], data)
     ranker = None
     if model is not None:
         from rankae.methods import load
@@ -98,24 +99,6 @@ def audit(
         typer.echo(json_module.dumps({"out": str(out)} | report.summary()))
         return
     _tell(report, out)
-
-
-def _check_outputs(outputs: list[Path], data: str) -> None:
-    """What is written must be files, each its own, and none of the data's."""
-    from rankae.data import splits_of
-    from rankae.data.sources import find_source
-
-    place = find_source(data)
-    kept = {*splits_of(data), "labels", "vocab"} if place.is_dir() else set()
-    for i, out in enumerate(outputs):
-        where = out.resolve()
-        if out.is_dir():
-            raise RankaeError(f"{out} is a folder; give the name of a file, such as flags.jsonl")
-        inside = where.parent == place.resolve() and where.name.split(".")[0] in kept
-        if where == place.resolve() or inside:
-            raise RankaeError(f"{out} is the data that is audited; choose another file")
-        if where in {other.resolve() for other in outputs[:i]}:
-            raise RankaeError(f"{out} is named twice; give the flags and the page a file each")
 
 
 def _settings(

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from rankae.cli.options import Data, Json
+from rankae.cli.outputs import check_outputs
 from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.report.terminal import print_table
 
@@ -219,6 +220,7 @@ def convert(
     from rankae.data.writing import write_dataset
 
     format_of_name(str(out))  # refuse a wrong ending before reading, not after
+    check_outputs([out], source)
     if (streamed := _streamed_to_store(source, split, out, options.get("format"))) is not None:
         typer.echo(json_module.dumps(streamed) if json else f"{out}: {streamed['rows']:,} rows")
         return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankae.cli.options import Data, Json, Model, Places, Threads, places, use_threads
+from rankae.cli.outputs import check_outputs
 from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.errors import RankaeError
 from rankae.report.terminal import print_measures
@@ -42,6 +43,7 @@ def evaluate(
     """Measure a model: P@k, nDCG@k, PSP@k, recall@k, calibration (ECE@k, Brier@k) and F1, in percent."""
     at = places(k)
     use_threads(threads)
+    check_outputs([per_label, report], data)
     from time import perf_counter
 
     from rankae.cli.evaluation_page import write_evaluation, write_per_label

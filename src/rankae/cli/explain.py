@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rankae.cli.options import Json, Model
+from rankae.cli.outputs import check_outputs
 from rankae.cli.reading_options import ReadingOptions, reading_options
 
 _FILES_OF_TEXT = {".txt", ".text", ".md", ".html", ".json", ".jsonl", ".csv", ".tsv"}
@@ -44,6 +45,7 @@ def explain(
     from rankae.explain.show import html_explanation
     from rankae.methods import registry
 
+    check_outputs([html], *([document] if Path(document).exists() else []))
     ranker = registry.load(model)
     read, names = _document(ranker, document, row, split, options)
     explanation = explain_document(ranker, read, k, view, names)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from rankae.cli.options import Cluster, Model, Quiet, Threads, be_quiet, use_threads
+from rankae.cli.outputs import check_outputs
 from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.errors import RankaeError
 
@@ -77,6 +78,7 @@ def predict(
     from rankae.progress import bar
     from rankae.report.answers import CsvLines, JsonLines, Table, Workbook, check_kept
 
+    check_outputs([out], *([source] if Path(source).exists() else []))
     check_kept(keep.split(",") if keep else [])
     if keep is not None:
         options["keep"] = keep

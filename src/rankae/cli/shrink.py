@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from rankae.cli.options import Json, Model, Threads, use_threads
+from rankae.errors import RankaeError
 
 _PLACES = (1, 3, 5)
 
@@ -32,6 +33,8 @@ def shrink(
     from rankae.report.terminal import print_table
 
     check_place(out)
+    if out.resolve() == model.resolve():
+        raise RankaeError(f"{out} is the model itself; write the smaller one to another folder")
     before = RankAE.load(model)
     small = before.shrunk(tables)
     small.save(out, **read_model(model).facts)

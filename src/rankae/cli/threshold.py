@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankae.cli.options import Data, Json, Model, Threads, use_threads
+from rankae.cli.outputs import check_outputs
 from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.errors import RankaeError
 
@@ -46,6 +47,7 @@ def threshold(
     from rankae.methods import load
 
     wanted = Aim.parse(aim)
+    check_outputs([report], data)
     ranker = load(model)
     held_out, source = _held_out_rows(ranker, data, split, options)
     probabilities = ranker.probabilities(held_out.columns, held_out.scores)

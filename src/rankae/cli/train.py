@@ -13,6 +13,7 @@ import typer
 
 from rankae.base.choices import told
 from rankae.cli.options import Cluster, Data, Json, Quiet, Threads, be_quiet, given, use_threads
+from rankae.cli.outputs import check_outputs
 from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.cli.settings import parse_settings
 from rankae.data.reading import ReadingSettings
@@ -103,6 +104,7 @@ def train(
     from rankae.model_file.lock import only_one
 
     most_bytes = None if memory is None else parse_size(memory)
+    check_outputs([report], data, *([] if trusted is None else [trusted]), *(also or []))
     model = place_of_rank(_place_of_model(model, plan))
     resume = resume or started_again()
     check_place(model)

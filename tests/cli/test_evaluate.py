@@ -80,3 +80,10 @@ def test_the_best_attainable_stands_beside_what_few_labels_per_row_allow(rankae,
         assert found[f"P@{k}-best"] == pytest.approx(100 * np.minimum(counts, k).mean() / k, abs=1e-3)
         assert found[f"P@{k}"] <= found[f"P@{k}-best"]
     assert "best attainable" in rankae("evaluate", model, data).out
+
+
+def test_rows_without_labels_measure_nothing(rankae, model, tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"text": "a", "labels": []}\n' * 3)
+    ended = rankae("evaluate", model, tmp_path / "rows.jsonl")
+    assert (ended.code, ended.out) == (2, "")
+    assert "no row has a label" in ended.err

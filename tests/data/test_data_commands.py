@@ -102,3 +102,12 @@ def test_make_like_refuses_in_one_sentence(tmp_path, options, about):
     with pytest.raises(RankaeError, match=about):
         run("make", str(tmp_path / "made"), *options)
     assert not (tmp_path / "made").exists()
+
+
+def test_info_shows_the_most_frequent_labels_and_those_that_look_like_empty_cells(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,labels\n" + "a,food;None\n" * 3 + "b,drink\n")
+    assert json.loads(run("info", str(path), "--json"))["frequent_labels"] == {"None": 3, "food": 3, "drink": 1}
+    shown = run("info", str(path))
+    assert "most frequent labels: None (3), food (3), drink (1)" in shown
+    assert "counted as labels: None; if they mean" in shown

@@ -119,11 +119,44 @@ def test_what_a_forged_model_says_is_not_taken():
         assert ReadingSettings.from_json(forged) is None
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
-def test_what_an_old_spreadsheet_saves_is_refused_with_the_way_out(tmp_path, encoding):
-    (tmp_path / "rows.csv").write_bytes("text;labels\nÄpfel;Käse\n".encode(encoding))
-    with pytest.raises(DataError, match=r"not valid UTF-8 .*in Excel: CSV UTF-8.*iconv -f"):
-        load_dataset(tmp_path / "rows.csv")
+def test_what_an_old_spreadsheet_saves_is_read_in_the_encoding_that_is_said(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("text;labels\nÄpfel;Käse\n".encode("cp1252"))
+    with pytest.raises(DataError, match=r"not valid UTF-8 .*in Excel: CSV UTF-8.*--encoding windows-1252"):
+        load_dataset(path)
+    data = load_dataset(path, encoding="windows-1252")
+    assert (data.texts, data.label_names) == (["Äpfel"], ["Käse"])
+    # It is the file's, and no matter of a model's: the next file may be UTF-8.
+    path.write_text("text;labels\nÄpfel;Käse\n", encoding="utf-8")
+    assert load_dataset(path, reading=data.reading.for_other_files()).texts == ["Äpfel"]
+    with pytest.raises(DataError, match="no encoding 'cp12520'"):
+        load_dataset(path, encoding="cp12520")
+    with pytest.raises(DataError, match="near line 1: not valid ascii"):
+        load_dataset(path, encoding="ascii")
+
+
+def test_utf_16_is_known_by_its_mark(tmp_path, monkeypatch):
+    import io
+    import sys
+
+    content = "text\tlabels\nÄpfel\tKäse\nBirnen\tObst\n".encode("utf-16")
+    (tmp_path / "rows.tsv").write_bytes(content)
+    assert load_dataset(tmp_path / "rows.tsv").texts == ["Äpfel", "Birnen"]
+    (tmp_path / "rows.jsonl").write_bytes('{"text": "Äpfel", "labels": []}'.encode("utf-16"))
+    assert load_dataset(tmp_path / "rows.jsonl").texts == ["Äpfel"]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    (batch,) = iter_batches("-", reading=ReadingSettings(text_columns=("text",), of_model=True), labels=False)
+    assert batch.texts == ["Äpfel", "Birnen"]
+
+
+def test_a_table_from_a_pipe_that_lacks_a_column_of_the_model_is_no_plain_text(monkeypatch):
+    import io
+    import sys
+
+    of_model = ReadingSettings(text_columns=("title", "body"), of_model=True)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"id,titel,body\n1,Apples,Red\n")))
+    with pytest.raises(DataError, match="from title, body, but the columns here are id, titel, body"):
+        list(iter_batches("-", reading=of_model, labels=False))
 
 
 def test_for_prediction_labels_are_not_looked_at(file):

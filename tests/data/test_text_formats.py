@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 
 import pytest
 
-from rankae.data import load_dataset
+from rankae.data import iter_batches, load_dataset
 from rankae.errors import DataError
 
 
@@ -132,3 +134,26 @@ def test_an_unknown_option_and_an_unknown_ending_are_user_errors(read):
         read(json.dumps({"text": "a", "labels": []}), "rows.jsonl", colour="red")
     with pytest.raises(DataError, match="cannot tell the format from the name"):
         read("a", "rows.doc")
+
+
+def test_an_array_of_objects_is_read_as_its_lines_would_be(tmp_path):
+    path = tmp_path / "rows.json"
+    for indent in (None, 2):
+        path.write_text(json.dumps([{"text": "a", "labels": ["x"]}, {"text": "b", "labels": []}], indent=indent))
+        data = load_dataset(path)
+        assert (data.texts, data.label_names) == (["a", "b"], ["x"])
+    for content, told in [
+        ('[{"text": "a", "labels": []}, {"text": 3, "labels": []}]', "row 2: 'text' must be a string"),
+        ('[{"text": "a", "labels": []},', "begins as a JSON array, but is none"),
+        ('[{"text": "a", "text": "b"}]', "the field 'text' is given twice"),
+        ('{"text": {"0": "a"}, "labels": {"0": ["x"]}}', "to_json\\(orient='records', lines=True"),
+    ]:
+        path.write_text(content)
+        with pytest.raises(DataError, match=told):
+            load_dataset(path)
+
+
+def test_an_array_of_objects_from_a_pipe_is_no_plain_text(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'[{"text": "a"}, {"text": "b"}]\n')))
+    (batch,) = iter_batches("-")
+    assert batch.texts == ["a", "b"]

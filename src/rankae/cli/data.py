@@ -63,7 +63,7 @@ def info(
     options: ReadingOptions,
 ) -> None:
     """Table 1 of the paper for any data, and where counts differ from the published ones."""
-    from rankae.data.info import describe
+    from rankae.data.info import describe, like_empty
 
     facts = describe(data, **options)
     if json:
@@ -86,6 +86,10 @@ def info(
     most = max(facts["label_frequency"].values(), default=0)
     bars = [[span, f"{n:,}", "█" * round(40 * n / max(1, most))] for span, n in facts["label_frequency"].items()]
     print_table("labels by training rows", ["rows", "labels", ""], bars, left=(0, 2))
+    if common := facts["frequent_labels"]:
+        typer.echo("most frequent labels: " + ", ".join(f"{name} ({n:,})" for name, n in common.items()))
+        if suspect := like_empty(common):
+            typer.echo(f"counted as labels: {', '.join(suspect)}; if they mean that there is none, empty those cells")
     if facts["left_out"]:
         typer.echo(f"not read, for their names say no split: {', '.join(facts['left_out'])}")
     for difference in facts["differs"]:

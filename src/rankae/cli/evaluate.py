@@ -54,6 +54,8 @@ def evaluate(
 
     ranker = load(model)
     rows = load_dataset(data, split, reading=ranker.reading_, **options)
+    if not rows.labels.nnz:
+        raise RankaeError(f"{rows.name} ({split}): no row has a label, so there is nothing to measure")
     trained_on = fingerprint(rows) == ranker.facts_.get("fingerprint")
     if trained_on:
         typer.echo(

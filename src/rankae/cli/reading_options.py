@@ -20,12 +20,15 @@ _OPTIONS: dict[str, Any] = {
     "text_column": Annotated[
         str | None, typer.Option(help="CSV, JSONL, Parquet: where the text is; title,body joins two.")
     ],
-    "label_column": Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the labels are.")],
+    "label_column": Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the labels are; CSV: a,b,c are columns of 0 and 1.")],
     "label_separator": Annotated[
         str | None, typer.Option(help='CSV: what stands between labels; "list" for ["a", "b"].')
     ],
     "delimiter": Annotated[
         str | None, typer.Option(help="CSV: what stands between cells, if the header does not tell.")
+    ],
+    "encoding": Annotated[
+        str | None, typer.Option(help="CSV, JSONL: the file's characters, such as windows-1252, if not UTF-8.")
     ],
     "id_column": Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: what a row is called.")],
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 from rankae.data.dataset import Dataset
 from rankae.data.formats import FORMATS, Format, format_of, format_of_name
-from rankae.data.formats.delimited import has_columns
+from rankae.data.formats.delimited import has_columns, names_a_column
 from rankae.data.opening import OpenStream, first_line, is_pipe, open_data
 from rankae.data.reading import ReadingSettings
 from rankae.errors import DataError
@@ -51,7 +51,7 @@ def iter_batches(
         return chosen.load().batches(str(source), batch, **chosen.options(source, reading, options))
     stream = OpenStream(open_data(source), "standard input" if str(source) == "-" else str(source))
     chosen = _format_of_line(first_line(stream), expected) if format is None else format_of_name("", format)
-    if chosen.name in ("npz", "parquet"):
+    if chosen.name in ("npz", "parquet", "xlsx"):
         raise DataError(f"{stream}: {chosen.name} cannot be read as a stream; give it as a file")
     return chosen.load().batches(stream, batch, **chosen.options(stream, reading, options))
 
@@ -65,13 +65,16 @@ def _format_of_file(path: str, format: str | None, expected: ReadingSettings) ->
 
 
 def _format_of_line(line: bytes, expected: ReadingSettings) -> Format:
+    if line.startswith((b"\xff\xfe", b"\xfe\xff")):
+        line = line.decode("utf-16", errors="replace").encode()
     line = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
     if line.startswith(b"PK\x03\x04"):
         return FORMATS["npz"]
-    if line.lstrip().startswith(b"{"):
+    if line.lstrip().startswith((b"{", b"[{")) or line.strip() == b"[":
         return FORMATS["jsonl"]
     if b"__label__" in line:
         return FORMATS["fasttext"]
-    if expected.text_columns and has_columns(line.decode(errors="replace"), expected):
-        return FORMATS["csv"]
+    header = line.decode(errors="replace")
+    if expected.text_columns and (has_columns(header, expected) or names_a_column(header, expected)):
+        return FORMATS["csv"]  # whose reader says what is lacking
     return FORMATS["xmc" if _XMC.fullmatch(line) else "lines"]

@@ -13,6 +13,10 @@ from rankae.data.known import Known, find_known
 from rankae.data.sources import find_source, left_out, load_dataset, splits_of
 
 
+_MOST_SHOWN = 10
+_LIKE_EMPTY = frozenset(("none", "null", "n/a", "na", "nan", "-", "nil"))
+
+
 def describe(source: str | Path, **options: Any) -> dict[str, Any]:
     """Counts of every split of `source`, and where they differ from the published ones; JSON values only."""
     found = splits_of(source) or ["train"]  # where there is nothing, reading it says so
@@ -47,11 +51,23 @@ def describe_splits(splits: dict[str, Dataset], known: Known | None = None) -> d
         "also_in_train": {s: _shared(first, data) for s, data in splits.items() if data is not first},
         "rows_without_labels": {split: int((np.diff(d.labels.indptr) == 0).sum()) for split, d in splits.items()},
         "labels_unseen_in_train": sum(n > training.get(label, 0) == 0 for label, n in everything.items()),
+        "frequent_labels": frequent(training),
         "label_frequency": histogram(np.fromiter(training.values(), np.int64, len(training))),
     }
     facts["differs"] = [] if known is None else differences(facts, known)
     facts["note"] = "" if known is None else known.note
     return facts
+
+
+def frequent(counts: dict[Any, int]) -> dict[str, int]:
+    """The labels of the most rows: a look at them shows whether cells of labels were understood."""
+    best = sorted(counts.items(), key=lambda label: -label[1])[:_MOST_SHOWN]
+    return {str(name): count for name, count in best if count}
+
+
+def like_empty(labels: dict[str, int]) -> list[str]:
+    """Those that look like the mark of an empty cell."""
+    return [name for name in labels if name.strip().lower() in _LIKE_EMPTY]
 
 
 def histogram(counts: np.ndarray) -> dict[str, int]:

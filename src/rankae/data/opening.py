@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from rankae.errors import DataError, MissingExtra
 
@@ -209,8 +209,17 @@ def first_line(source: OpenStream) -> bytes:
     return source.stream.peek(1).partition(b"\n")[0]
 
 
-def text_lines(stream: BinaryIO, where: Source) -> Iterator[tuple[int, str]]:
-    """(line number, text without its line end) for every line; broken UTF-8 is an error with its place."""
+def text_lines(stream: BinaryIO, where: Source, encoding: str | None = None) -> Iterator[tuple[int, str]]:
+    """(line number, text without its line end) for every line; broken UTF-8 is an error with its place.
+
+    encoding : of the file; None for UTF-8, or UTF-16 where the file begins with its mark.
+    """
+    peek = getattr(stream, "peek", None)
+    if encoding is None and peek is not None and peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    if encoding is not None:
+        yield from _decoded_lines(stream, where, encoding)
+        return
     for number, line in enumerate(iter(lambda: stream.readline(MOST_LINE), b""), 1):
         if len(line) == MOST_LINE:
             raise DataError(f"{where}, line {number}: the line is longer than {MOST_LINE >> 20} MiB")
@@ -220,11 +229,25 @@ def text_lines(stream: BinaryIO, where: Source) -> Iterator[tuple[int, str]]:
             yield number, line.rstrip(b"\r\n").decode()
         except UnicodeDecodeError as error:
             raise DataError(
-                f"{where}, line {number}: not valid UTF-8 at byte {error.start + 1}; {_other_encoding(number, line)}"
+                f"{where}, line {number}: not valid UTF-8 at byte {error.start + 1}; {_OTHER_ENCODING}"
             ) from None
 
 
-def _other_encoding(number: int, line: bytes) -> str:
-    if number == 1 and line.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "the file is UTF-16, so save it as UTF-8 (in Excel: CSV UTF-8), or run: iconv -f UTF-16 -t UTF-8"
-    return "save it as UTF-8 (in Excel: CSV UTF-8), or, if it is Windows' own, run: iconv -f WINDOWS-1252 -t UTF-8"
+def _decoded_lines(stream: BinaryIO, where: Source, encoding: str) -> Iterator[tuple[int, str]]:
+    decoded = io.TextIOWrapper(cast(Any, stream), encoding=encoding, newline="\n")
+    number = 0
+    try:
+        while line := decoded.readline(MOST_LINE):
+            number += 1
+            if len(line) == MOST_LINE:
+                raise DataError(f"{where}, line {number}: the line is longer than {MOST_LINE >> 20} MiB")
+            yield number, line.rstrip("\r\n").removeprefix("\ufeff" if number == 1 else "")
+    except UnicodeError as error:
+        raise DataError(f"{where}, near line {number + 1}: not valid {encoding} ({error})") from None
+    finally:
+        decoded.detach()  # whoever opened the stream closes it
+
+
+_OTHER_ENCODING = (
+    "save it as UTF-8 (in Excel: CSV UTF-8), or, if it is Windows' own, give --encoding windows-1252 for CSV and JSONL"
+)

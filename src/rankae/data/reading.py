@@ -18,7 +18,8 @@ LABEL_COLUMNS = ("labels", "label", "tags", "classes", "categories", "topics", "
 ID_COLUMNS = ("id", "_id", "uid", "doc_id", "document_id", "row_id")
 LISTS = "list"  # the label separator of cells that hold a list, ["a", "b"]
 
-_OPTIONS = ("text_column", "label_column", "label_separator", "delimiter", "id_column", "keep")
+_OPTIONS = ("text_column", "label_column", "label_separator", "delimiter", "id_column", "keep", "encoding")
+_SEVERAL = ", or several of 0 and 1 with commas between"
 _MOST_SHOWN = 12  # columns in a message
 _DELIMITER_WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
@@ -31,10 +32,11 @@ class ReadingSettings:
     ----------
     format : of the file, where its name does not tell.
     text_columns : the text's columns; several are joined line by line, so that a title comes first.
-    label_column, id_column : of the labels, and of what a row is called.
+    label_column, id_column : of the labels, and of what a row is called; "a,b,c" are columns of 0 and 1, each a label.
     label_separator : what stands between labels in a cell, or "list" for cells such as ["a", "b"].
     delimiter : what stands between the cells of a CSV line.
     keep : further columns to carry along.
+    encoding : of the file's characters, where it is neither UTF-8 nor marked as UTF-16; no matter of a model's.
     of_model : the settings come from a model: columns that a file lacks are told as the model's.
     ignore_labels : labels are not looked at, as for prediction.
     """
@@ -46,6 +48,7 @@ class ReadingSettings:
     delimiter: str | None = None
     id_column: str | None = None
     keep: tuple[str, ...] = ()
+    encoding: str | None = None
     of_model: bool = False
     ignore_labels: bool = False
 
@@ -66,15 +69,26 @@ class ReadingSettings:
             changes["delimiter"] = _DELIMITER_WORDS.get(given, given)
             if len(changes["delimiter"]) != 1:
                 raise DataError(f"the delimiter must be one character, or the word tab, not {given!r}")
+        if "encoding" in changes:
+            _check_encoding(changes["encoding"])
         if self.of_model and ("text_columns" in changes or "label_column" in changes):
             # The columns are no longer the model's, and its delimiter need not be this file's.
             changes = {"of_model": False, "delimiter": None} | changes
         return replace(self, **changes)
 
-    def found_in(self, columns: Sequence[str], where: object, labels_needed: bool) -> Self:
+    def label_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """The columns that tell the labels: one of label cells, or several of 0 and 1."""
+        if self.label_column is None or self.label_column in columns:
+            return () if self.label_column is None else (self.label_column,)
+        return _names(self.label_column)
+
+    def found_in(
+        self, columns: Sequence[str], where: object, labels_needed: bool, table: bool = False
+    ) -> Self:
         """The columns that these settings mean in a file that has `columns`; one sentence if they are not there.
 
         labels_needed : a file without the labels' column is refused, as for training; otherwise labels may be absent.
+        table : of cells under a header, where several columns of 0 and 1 may tell the labels.
         """
         text_columns = self.text_columns or _usual_text(columns)
         label_column = None if self.ignore_labels else self.label_column or _usual(columns, LABEL_COLUMNS)
@@ -82,13 +96,17 @@ class ReadingSettings:
             raise DataError(
                 f"{where}: there is no column 'text' or 'document' among {_listed(columns)}; "
                 "choose one with --text-column (text_column in Python)"
+                f"{'; the first line must name the columns' if table else ''}"
             )
         if lacking := [name for name in text_columns if name not in columns]:
             raise DataError(self._lacks(lacking, text_columns, columns, where, "text"))
-        if label_column not in columns:
+        wanted = replace(self, label_column=label_column or "labels").label_columns(columns)
+        if len(wanted) == 1 or not table:
+            wanted = (label_column or "labels",)
+        if lacking := [name for name in wanted if name not in columns]:
             if labels_needed:
-                wanted = (label_column,) if label_column else ("labels",)
-                raise DataError(self._lacks(list(wanted), wanted, columns, where, "label"))
+                told = self._lacks(lacking, wanted, columns, where, "label")
+                raise DataError(told + (_SEVERAL if table and not self.of_model else ""))
             label_column = None
         id_column = self.id_column if self.id_column in columns else None
         if self.id_column is not None and id_column is None and not self.of_model:
@@ -96,7 +114,7 @@ class ReadingSettings:
         for name in self.keep:
             if name not in columns:
                 raise DataError(f"{where}: there is no column {name!r} to keep among {_listed(columns)}")
-        chosen = {*text_columns, label_column, id_column, *self.keep} - {None}
+        chosen = {*text_columns, *(() if label_column is None else wanted), id_column, *self.keep} - {None}
         if twice := [name for name in chosen if list(columns).count(str(name)) > 1]:
             raise DataError(f"{where}: two columns are called {twice[0]!r}; rename one of them")
         return replace(
@@ -108,7 +126,7 @@ class ReadingSettings:
 
     def for_other_files(self) -> Self:
         """The settings with which one file was read, to read others by, which must have the same columns."""
-        return replace(self, of_model=True, keep=())
+        return replace(self, of_model=True, keep=(), encoding=None)
 
     @property
     def carried(self) -> tuple[str, ...]:
@@ -125,6 +143,8 @@ class ReadingSettings:
             said.append("no labels")
         elif self.label_separator == LISTS:
             said.append(f"labels from lists in {self.label_column}")
+        elif "," in self.label_column and self.label_separator == ",":
+            said.append(f"a label each from {self.label_column} (1 or 0)")
         else:
             between = f", separated by {self.label_separator!r}" if self.label_separator else ""
             said.append(f"labels from {self.label_column}{between}")
@@ -173,6 +193,13 @@ class ReadingSettings:
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:
     names = given.split(",") if isinstance(given, str) else given
     return tuple(name.strip() for name in names if name.strip())
+
+
+def _check_encoding(name: Any) -> None:
+    try:
+        "".encode(name)
+    except (LookupError, TypeError, ValueError):
+        raise DataError(f"there is no encoding {name!r}; examples are windows-1252, latin-1, utf-16") from None
 
 
 def _usual(columns: Sequence[str], names: Sequence[str]) -> str | None:

@@ -53,6 +53,7 @@ FORMATS = {
         Format("jsonl", (".jsonl", ".ndjson", ".json"), "jsonl", writes=True, columns=True),
         Format("csv", (".csv",), "delimited", columns=True),
         Format("tsv", (".tsv", ".tab"), "delimited", columns=True),
+        Format("xlsx", (".xlsx",), "xlsx", columns=True),
         Format("fasttext", (".ft", ".fasttext"), "fasttext"),
         Format("npz", (".npz",), "npz", writes=True),
         Format("parquet", (".parquet", ".pq"), "parquet", columns=True),

@@ -1,96 +1,83 @@
-"""CSV and TSV with a header line: chosen columns hold the text, the labels and the id."""
+"""CSV and TSV with a header line."""
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
+from typing import NoReturn
 
 from rankae.data.dataset import Dataset
-from rankae.data.label_cells import empty_if_no_value, labels_in, separator_among
+from rankae.data.formats.table import Cells, Table, open_table
 from rankae.data.opening import Source, open_data, text_lines, without_compression
-from rankae.data.reading import LISTS, ReadingSettings
-from rankae.data.records import Record, pieces, whole
+from rankae.data.reading import ReadingSettings
 from rankae.errors import DataError
 
 DELIMITERS = ",;\t|"
 MOST_CELL = 1 << 27
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    line: int
-    text: str
-    label_cell: str | None
-    carried: tuple[str, ...]
+_SAID_DELIMITER = re.compile(r"sep=(.)")  # Excel's own first line, above the header
 
 
 def read(path: Source, reading: ReadingSettings | None = None) -> Dataset:
-    """Read a whole file; a label separator that is not set is found by looking at every label cell."""
-    settings, rows = _opened(path, reading or ReadingSettings(), labels_needed=True)
-    everything = list(rows)
-    found = separator_among(row.label_cell for row in everything)
-    if settings.label_separator is None or (found == LISTS and settings.of_model):
-        settings = replace(settings, label_separator=found or ",")
-    return whole(_records(everything, settings, path), path, reading=settings)
+    """Read a whole file."""
+    return _opened(path, reading or ReadingSettings(), labels_needed=True).whole()
 
 
 def batches(
     path: Source, size: int, reading: ReadingSettings | None = None, labels_needed: bool = False
 ) -> Iterator[Dataset]:
-    """Pieces of `size` rows; labels may be absent. A stream cannot look ahead: its separator is | if not set."""
-    settings, rows = _opened(path, reading or ReadingSettings(), labels_needed)
-    settings = replace(settings, label_separator=settings.label_separator or "|")
-    return pieces(_records(rows, settings, path), size, path, reading=settings)
+    """Pieces of `size` rows; labels may be absent."""
+    return _opened(path, reading or ReadingSettings(), labels_needed).pieces(size)
 
 
-def _records(rows: Iterator[_Row] | list[_Row], settings: ReadingSettings, path: Source) -> Iterator[Record]:
-    separator = settings.label_separator or ","
-    for row in rows:
-        labels = None if row.label_cell is None else labels_in(row.label_cell, separator, f"{path}, line {row.line}")
-        yield Record(row.text, labels, carried=row.carried)
-
-
-def _opened(path: Source, reading: ReadingSettings, labels_needed: bool) -> tuple[ReadingSettings, Iterator[_Row]]:
-    """What the header says, and the rows below it."""
+def _opened(path: Source, reading: ReadingSettings, labels_needed: bool) -> Table:
     csv.field_size_limit(MOST_CELL)
     stream = open_data(path)
     # Lines keep their ends here, because a quoted cell may run over several.
-    lines = (f"{line}\n" for _, line in text_lines(stream, path))
+    lines = (f"{line}\n" for _, line in text_lines(stream, path, reading.encoding))
     try:
-        first = next(lines, "")
+        first, above = next(lines, ""), 0
         delimiter = reading.delimiter
-        if delimiter is None or (reading.of_model and not _fits(first, delimiter, reading)):
+        if said := _SAID_DELIMITER.fullmatch(first.strip()):
+            delimiter, first, above = delimiter or said[1], next(lines, ""), 1
+        elif delimiter is None or (reading.of_model and not _fits(first, delimiter, reading)):
             delimiter = delimiter_of(first, reading, str(path))
-        table = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
-        try:
-            header = next(table, [])
-        except csv.Error as error:
-            raise DataError(f"{path}, line 1: {error}") from None
-        settings = replace(reading, delimiter=delimiter).found_in(header, f"{path}, line 1", labels_needed)
+        rows = _cells(csv.reader(chain([first], lines), delimiter=delimiter, strict=True), path, above)
+        line, header = next(rows, (1, []))
     except BaseException:
         stream.close()
         raise
+    kind = "tsv" if _is_tsv(str(path)) else "csv"
+    settings = replace(reading, delimiter=delimiter, format=kind)
+    return open_table(header, rows, settings, path, f"{path}, line {line}", labels_needed, stream.close)
 
-    def rows() -> Iterator[_Row]:
-        texts = [header.index(name) for name in settings.text_columns]
-        label = None if settings.label_column is None else header.index(settings.label_column)
-        carried = [header.index(name) for name in settings.carried]
-        with stream:
-            try:
-                for row in table:
-                    if not row:
-                        continue
-                    if len(row) != len(header):
-                        raise DataError(f"{path}, line {table.line_num}: {len(row)} cells under {len(header)} columns")
-                    text = "\n".join(empty_if_no_value(row[i]) for i in texts)
-                    cell = None if label is None else row[label]
-                    yield _Row(table.line_num, text, cell, tuple(row[i] for i in carried))
-            except csv.Error as error:
-                raise DataError(f"{path}, line {table.line_num}: {error}") from None
 
-    return replace(settings, format="tsv" if _is_tsv(str(path)) else "csv"), rows()
+def _cells(table: Iterator[list[str]], path: Source, above: int) -> Cells:
+    begins = 1 + above
+    while True:
+        try:
+            row = next(table, None)
+        except csv.Error as error:
+            _complain(str(error), path, begins, table.line_num + above)  # type: ignore[attr-defined]
+        if row is None:
+            return
+        begins = table.line_num + above + 1  # type: ignore[attr-defined]
+        if row:
+            yield begins - 1, row
+
+
+def _complain(told: str, path: Source, begins: int, line: int) -> NoReturn:
+    """What Python's csv says, in the words of somebody who looks at the file."""
+    where = f"{path}, line {line}"
+    if told == "unexpected end of data":
+        where, told = f"{path}, line {begins}", "a cell in quotation marks begins in this row and never ends"
+    elif told.startswith("new-line character"):
+        told = "lines end with a carriage return alone; save the file with usual line ends (\\n or \\r\\n)"
+    elif "expected after" in told:
+        told = f"{told}: a quotation mark within a cell in quotation marks must be written twice"
+    raise DataError(f"{where}: {told}") from None
 
 
 def delimiter_of(header: str, reading: ReadingSettings, name: str = "") -> str:
@@ -105,13 +92,26 @@ def has_columns(header: str, reading: ReadingSettings) -> bool:
     return any(_fits(header, mark, reading) for mark in DELIMITERS)
 
 
+def names_a_column(header: str, reading: ReadingSettings) -> bool:
+    """Whether a line is a header with some of the columns of `reading`, if not with all."""
+    wanted = {*reading.text_columns, reading.label_column, reading.id_column} - {None}
+    rows = [_split(header, mark) for mark in DELIMITERS]
+    return any(len(cells) > 1 and wanted & {cell.strip() for cell in cells} for cells in rows)
+
+
 def _fits(header: str, delimiter: str, reading: ReadingSettings) -> bool:
     try:
-        cells = next(csv.reader([header], delimiter=delimiter), [])
-        reading.found_in(cells, "", False)
-    except (csv.Error, DataError):
+        reading.found_in([cell.strip() for cell in _split(header, delimiter)], "", False, table=True)
+    except DataError:
         return False
     return True
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return []
 
 
 def _is_tsv(name: str) -> bool:

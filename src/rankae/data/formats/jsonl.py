@@ -1,5 +1,6 @@
 """JSON lines: {"text": "...", "labels": ["...", ...]} or {"features": {"12": 0.5, ...}, "labels": [...]} a line.
 
+The same objects may stand in one array, [{...}, {...}], as pandas writes them with orient="records".
 A text may be a list of strings, such as the ingredients of a recipe, and may have "vector": [0.5, ...] beside it.
 """
 
@@ -31,7 +32,7 @@ MOST_VALUE = 3.4028235677e38  # from here on a number is infinite in float32
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    line: int
+    place: str  # "line 3", or "row 3" of an array
     text: str | None
     labels: Any  # as they stand in the line
     features: dict[int, float] | None
@@ -93,9 +94,9 @@ def _records(rows: Iterable[_Row], settings: ReadingSettings, path: Source) -> I
     for row in rows:
         labels = row.labels
         if isinstance(labels, str) and settings.label_separator is not None:
-            labels = labels_in(labels, settings.label_separator, f"{path}, line {row.line}")
+            labels = labels_in(labels, settings.label_separator, f"{path}, {row.place}")
         elif labels is not None:
-            labels = _labels(labels, settings.label_column or "", _complainer(path, row.line))
+            labels = _labels(labels, settings.label_column or "", _complainer(path, row.place))
         yield Record(row.text, labels, row.features, row.carried)
 
 
@@ -104,8 +105,8 @@ def _opened(
 ) -> tuple[ReadingSettings, Iterator[_Row]]:
     """What the fields of the first object say, and all rows."""
     stream = open_data(path)
-    lines = ((n, line) for n, line in text_lines(stream, path) if line and not line.isspace())
     try:
+        lines = _objects(text_lines(stream, path, reading.encoding), path)
         first = next(lines, None)
         row = {} if first is None else _object(first[1], _complainer(path, first[0]), reading, labels_needed)
         settings = reading
@@ -113,17 +114,35 @@ def _opened(
         if wordless and _no_text(row, reading):
             settings = replace(reading, label_column=reading.label_column or "labels")
         elif first is not None:
-            settings = reading.found_in(list(row), f"{path}, line {first[0]}", labels_needed)
+            settings = reading.found_in(list(row), f"{path}, {first[0]}", labels_needed)
     except BaseException:
         stream.close()
         raise
 
     def rows() -> Iterator[_Row]:
         with stream:
-            for number, line in chain(() if first is None else (first,), lines):
-                yield _row(line, number, settings, labels_needed, n_features, _complainer(path, number))
+            for place, line in chain(() if first is None else (first,), lines):
+                yield _row(line, place, settings, labels_needed, n_features, _complainer(path, place))
 
     return replace(settings, format="jsonl"), rows()
+
+
+def _objects(lines: Iterator[tuple[int, str]], path: Source) -> Iterator[tuple[str, str]]:
+    """Each object's place and text; those of an array are taken apart."""
+    filled = ((number, line) for number, line in lines if line and not line.isspace())
+    first = next(filled, None)
+    if first is None:
+        return
+    if not first[1].lstrip().startswith("["):
+        yield from ((f"line {number}", line) for number, line in chain((first,), filled))
+        return
+    try:
+        rows = json.loads("\n".join([first[1], *(line for _, line in filled)]), object_pairs_hook=_distinct)
+    except _GivenTwice as error:
+        raise DataError(f"{path}: the field {str(error)[:60]!r} is given twice") from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: begins as a JSON array, but is none ({error})") from None
+    yield from ((f"row {number}", json.dumps(row)) for number, row in enumerate(rows, 1))
 
 
 def _no_text(row: dict[str, Any], reading: ReadingSettings) -> bool:
@@ -134,7 +153,7 @@ def _no_text(row: dict[str, Any], reading: ReadingSettings) -> bool:
 
 
 def _row(
-    line: str, number: int, settings: ReadingSettings, labels_needed: bool, n_features: int | None, complain: Complain
+    line: str, place: str, settings: ReadingSettings, labels_needed: bool, n_features: int | None, complain: Complain
 ) -> _Row:
     row = _object(line, complain, settings, labels_needed)
     names = settings.text_columns or ("text",)
@@ -152,9 +171,9 @@ def _row(
         text = "\n".join(t or "" for t in texts)
         if vector is not None:
             text = TextWithVector.of(text, _vector(vector, complain))
-        return _Row(number, text, labels, None, carried)
+        return _Row(place, text, labels, None, carried)
     if isinstance(row.get("features"), dict):
-        return _Row(number, None, labels, _features(row["features"], n_features, complain), carried)
+        return _Row(place, None, labels, _features(row["features"], n_features, complain), carried)
     lacking = next((name for name in names if row.get(name) is None), names[0])
     return complain(f"there is no {lacking!r} and no 'features'")
 
@@ -164,6 +183,8 @@ def _text(given: Any, name: str, complain: Complain) -> str | None:
     title and what follows it."""
     if isinstance(given, list) and all(isinstance(part, str) for part in given):
         return _BETWEEN.join(given)
+    if isinstance(given, dict):
+        complain(f"{name!r} holds a whole column; pandas writes a row each with to_json(orient='records', lines=True)")
     if not isinstance(given, str | None):
         complain(f"{name!r} must be a string or a list of strings, not {type(given).__name__}")
     return given
@@ -196,9 +217,9 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return row
 
 
-def _complainer(path: Source, number: int) -> Complain:
+def _complainer(path: Source, place: str) -> Complain:
     def complain(what: str) -> NoReturn:
-        raise DataError(f"{path}, line {number}: {what}") from None
+        raise DataError(f"{path}, {place}: {what}") from None
 
     return complain
 

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def nearest(given: object, known: Iterable[str]) -> str:
+    """ "did you mean 'parabel'? ", where a known name is near enough to what was given; else nothing."""
+    found = get_close_matches(str(given), list(known), n=1)
+    return f"did you mean {found[0]!r}? " if found else ""
+
 
 class RankaeError(ValueError):
     """A user's mistake. The command line prints the sentence and ends with exit code 2."""

@@ -46,6 +46,11 @@ def be_quiet(quiet: bool = True) -> None:
     _quiet = quiet
 
 
+def is_quiet() -> bool:
+    """Whether a program, or a command's --quiet, has asked for silence."""
+    return _quiet
+
+
 @contextmanager
 def stages(*names: str) -> Iterator[None]:
     """Work that will go through stages of these names, in this order; one that is not needed may be left out."""

@@ -122,3 +122,17 @@ def test_what_main_returns_is_the_exit_code(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["rankae", "--version"])
     with pytest.raises(SystemExit, match="0"):
         entry.main()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("--method", "parable"), "parabel"),
+        (("--preset", "fsat"), "fast"),
+        (("--set", "epohcs=3"), "epochs"),
+    ],
+)
+def test_a_name_that_is_nearly_right_is_suggested(rankae, data, tmp_path, arguments, meant):
+    ended = rankae("train", data, "--model", tmp_path / "m", *arguments)
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert f"did you mean {meant!r}?" in ended.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from contextlib import redirect_stderr
 import pytest
 
 from rankae import progress
+from rankae.data import load_dataset
 
 
 class Terminal(io.StringIO):
@@ -143,3 +145,29 @@ def test_training_tells_the_logger_what_the_command_prints(rankae, data, tmp_pat
     assert all(f"{line}\n" in printed for line in choices)
     quiet = rankae("train", data, "--model", tmp_path / "m", "--preset", "fast", "--quiet")
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate", "m", "data"),
+        ("predict", "m", "data/test.jsonl", "-o", "out.jsonl"),
+        ("audit", "data", "--method", "knn", "--folds", "2", "-o", "flags.jsonl"),
+        ("update", "fast", "data/test.jsonl", "--out", "fast2", "--force"),
+        ("shrink", "fast", "small"),
+        ("compare", "data", "--methods", "knn,popular", "--no-isolate", "--out", "report"),
+    ],
+)
+def test_quiet_commands_print_nothing_but_json(rankae, data, model, tmp_path, monkeypatch, command):
+    from rankae import RankAE
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").symlink_to(data)
+    (tmp_path / "m").symlink_to(model)
+    if "fast" in command:
+        RankAE("fast").fit_dataset(load_dataset(data)).save(tmp_path / "fast")
+    ended = rankae(*command, "--quiet")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    if command[0] == "evaluate":
+        assert json.loads(rankae(*command, "--quiet", "--json").out)["rows"] == 20
+        assert "P@1" in rankae(*command).out  # and the next command of a process is not quiet

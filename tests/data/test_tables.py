@@ -37,7 +37,7 @@ def labels_of(path, **options) -> list[list[str]]:
     [
         (["{'a', 'b'}", "set()", "{'c'}"], [["a", "b"], [], ["c"]]),
         (["['a' 'b']", "['c']", "[]"], [["a", "b"], ["c"], []]),  # NumPy's print; Python would read 'ab'
-        (["['a one'\n 'b']", '["it\'s" \'c\']'], [["a one", "b"], ["c", "it's"]]),
+        (["['a one'\n 'b']", "[\"it's\" 'c']"], [["a one", "b"], ["c", "it's"]]),
         (['"R;D";fruit', "x"], [["R;D", "fruit"], ["x"]]),
         (['5" disk;tape', "x"], [['5" disk', "tape"], ["x"]]),
         (['"quoted" word;tape', "x"], [['"quoted" word', "tape"], ["x"]]),
@@ -110,7 +110,9 @@ def workbook(tmp_path):
 
 
 def test_a_workbook_is_read_as_its_csv_would_be(workbook):
-    path = workbook([HEADER, [7, "Äpfel", "red\ngreen", "fruit;food"], [8.0, None, "white", None], [], [9, "t", 3, "x"]])
+    path = workbook(
+        [HEADER, [7, "Äpfel", "red\ngreen", "fruit;food"], [8.0, None, "white", None], [], [9, "t", 3, "x"]]
+    )
     data = load_dataset(path)
     assert (data.ids, data.texts) == (["7", "8", "9"], ["Äpfel\nred\ngreen", "\nwhite", "t\n3"])
     assert labels_of(path) == [["food", "fruit"], [], ["x"]]

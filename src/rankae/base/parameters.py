@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeAlias, Union, get_args
 
 import numpy as np
 
-from rankae.errors import RankaeError
+from rankae.errors import RankaeError, nearest
 
 
 class Limit(Protocol):
@@ -106,7 +106,8 @@ def check_parameters(method: str, ranker: type, settings: dict[str, Any]) -> Non
     """Refuse a parameter that the method does not have, and a value that the hint of its parameter rules out."""
     known = ranker._get_param_names()  # type: ignore[attr-defined]
     if unknown := sorted(set(settings) - set(known)):
-        raise RankaeError(f"{method} has no parameter {unknown[0]!r}; it has {', '.join(known) or 'none'}")
+        meant = nearest(unknown[0], known)
+        raise RankaeError(f"{method} has no parameter {unknown[0]!r}; {meant}it has {', '.join(known) or 'none'}")
     check_values(method, ranker, settings)
 
 

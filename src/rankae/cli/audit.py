@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from rankae.cli.options import Data, Json, Threads, use_threads
+from rankae.cli.options import Data, Json, Quiet, Threads, be_quiet, use_threads
 from rankae.cli.outputs import check_outputs
 from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.cli.settings import parse_settings
 from rankae.errors import RankaeError
+from rankae.report.terminal import print_table, say
 
 if TYPE_CHECKING:
     from rankae.audit import AuditReport, AuditSettings
@@ -60,6 +61,7 @@ def audit(
     set: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A parameter of it.")] = None,
     split: Split = "train",
     seed: Annotated[int, typer.Option(min=0)] = 0,
+    quiet: Quiet = False,
     json: Json = False,
     threads: Threads = None,
     *,
@@ -71,6 +73,7 @@ def audit(
     from the flags that somebody has accepted.
     """
     use_threads(threads)
+    be_quiet(quiet)
     from rankae.audit import audit as run
     from rankae.audit.formats import format_of_flags, write_flags
     from rankae.audit.page import audit_page
@@ -137,11 +140,9 @@ def _settings(
 
 
 def _tell(report: AuditReport, out: Path) -> None:
-    from rankae.report.terminal import print_table
-
     noise = report.noise
     for name, rate, of in (("missing", noise.missing, "right"), ("wrong", noise.wrong, "recorded")):
-        typer.echo(f"{name}: {rate.value:.1%} of the {of} labels ({rate.low:.1%} to {rate.high:.1%}), at most")
+        say(f"{name}: {rate.value:.1%} of the {of} labels ({rate.low:.1%} to {rate.high:.1%}), at most")
     for kind in ("missing", "wrong"):
         best = [flag for flag in report.flags if flag.kind == kind][:10]
         cells = [[f"{f.probability:.3f}", str(f.id), f.label, " ".join(f.words[:4])] for f in best]
@@ -152,8 +153,8 @@ def _tell(report: AuditReport, out: Path) -> None:
         "unpredictable": "unpredictable labels",
     }
     counts = ", ".join(f"{len(getattr(report, name))} {text}" for name, text in others.items())
-    typer.echo(f"{counts}: in {out.stem}.summary.json")
-    typer.echo(f"{out}: {len(report.flags):,} flags; accept or reject them, then `rankae audit apply`")
+    say(f"{counts}: in {out.stem}.summary.json")
+    say(f"{out}: {len(report.flags):,} flags; accept or reject them, then `rankae audit apply`")
 
 
 @app.command(_APPLY)
@@ -166,11 +167,13 @@ def apply(
         float | None, typer.Option(min=0, max=1, help="Accept undecided flags that are at least this probable.")
     ] = None,
     split: Split = "train",
+    quiet: Quiet = False,
     json: Json = False,
     *,
     options: ReadingOptions,
 ) -> None:
     """Write a corrected copy of DATA: accepted missing labels are added, accepted wrong ones removed."""
+    be_quiet(quiet)
     from rankae.audit.decisions import apply_decisions
     from rankae.audit.formats import read_decisions
     from rankae.data import load_dataset, splits_of
@@ -192,7 +195,7 @@ def apply(
     if json:
         typer.echo(json_module.dumps({"out": str(out)} | counts))
         return
-    typer.echo(
+    say(
         f"{out}: {applied.added} labels added, {applied.removed} removed, {applied.rejected} flags rejected, "
         f"{applied.known} as decided already"
     )

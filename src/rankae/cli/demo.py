@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankae.base.choices import told
-from rankae.cli.options import Json, Threads, use_threads
-from rankae.report.terminal import print_measures, print_table
+from rankae.cli.options import Json, Quiet, Threads, be_quiet, use_threads
+from rankae.report.terminal import print_measures, print_table, say
 
 if TYPE_CHECKING:
     from rankae.base.ranker import LabelRanker
@@ -27,10 +27,12 @@ def demo(
     small: Annotated[bool, typer.Option("--small", help="Less data, for a quick check.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same story.")] = 0,
     threads: Threads = None,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """The whole story on generated data: train Rank-AE, measure it, predict, explain, write a report."""
     use_threads(threads)
+    be_quiet(quiet or json)
     from rankae.cli.fitting import fit_and_save, new_ranker
     from rankae.cli.measuring import measure
     from rankae.cli.training_page import write_report
@@ -38,10 +40,6 @@ def demo(
     from rankae.explain import explain
     from rankae.methods import create
     from rankae.model_file import check_place
-
-    def say(sentence: str) -> None:
-        if not json:
-            typer.echo(sentence)
 
     model_place, report_place = out / "model", out / "report.html"
     check_place(model_place)

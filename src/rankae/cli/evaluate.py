@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankae.cli.options import Data, Json, Model, Places, Threads, places, use_threads
+from rankae.cli.options import Data, Json, Model, Places, Quiet, Threads, be_quiet, places, use_threads
 from rankae.cli.outputs import check_outputs
 from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.errors import RankaeError
-from rankae.report.terminal import print_measures
+from rankae.report.terminal import print_measures, say
 
 if TYPE_CHECKING:
     from rankae.base.cuts import Cuts
@@ -35,6 +35,7 @@ def evaluate(
     report: Annotated[
         Path | None, typer.Option("--report", "--html", help="Write a page with a reliability diagram.")
     ] = None,
+    quiet: Quiet = False,
     json: Json = False,
     threads: Threads = None,
     *,
@@ -43,6 +44,7 @@ def evaluate(
     """Measure a model: P@k, nDCG@k, PSP@k, recall@k, calibration (ECE@k, Brier@k) and F1, in percent."""
     at = places(k)
     use_threads(threads)
+    be_quiet(quiet)
     check_outputs([per_label, report], data)
     from time import perf_counter
 
@@ -107,7 +109,7 @@ def _cut_at(ranker: LabelRanker, cut: float) -> None:
 def _tell_trust(found: dict[str, Any], at: tuple[int, ...]) -> None:
     if "NLL" in found:
         errors = ", ".join(f"ECE@{k} {found[f'ECE@{k}']:.2f}" for k in at)
-        typer.echo(f"{errors} (perfect: {found[f'ECE-chance@{at[0]}']:.2f} at {at[0]}); NLL {found['NLL']:.4f}")
+        say(f"{errors} (perfect: {found[f'ECE-chance@{at[0]}']:.2f} at {at[0]}); NLL {found['NLL']:.4f}")
 
 
 def _tell_sets(found: dict[str, Any], cuts: Cuts | None) -> None:
@@ -117,4 +119,4 @@ def _tell_sets(found: dict[str, Any], cuts: Cuts | None) -> None:
     if cuts is not None:
         own = "; labels have cuts of their own" if cuts.own is not None else ""
         where = cuts.aim if cuts.aim.startswith("p >=") else f"cut for {cuts.aim} (p >= {cuts.overall:.4f}{own})"
-    typer.echo(f"{where}: {shown}; {found['labels_per_row']:.2f} labels per row")
+    say(f"{where}: {shown}; {found['labels_per_row']:.2f} labels per row")

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from rankae.cli.grouped import grouped
-from rankae.cli.options import Cluster
+from rankae.cli.options import Cluster, Quiet, be_quiet
 from rankae.cli.reading_options import ReadingOptions
 from rankae.errors import RankaeError
+from rankae.progress import is_quiet
+from rankae.report.terminal import print_table, say
 
 if TYPE_CHECKING:
     from rankae.experiments.plan import Running
@@ -49,6 +51,7 @@ running_options = grouped(
             ],
             None,
         ),
+        "quiet": (Quiet, False),
         "report_only": (
             Annotated[
                 bool,
@@ -66,6 +69,7 @@ def running_as(out: Path, options: RunningOptions, reading: ReadingOptions) -> I
     from rankae.cli.on_cluster import cell_runner
     from rankae.experiments.plan import Running
 
+    be_quiet(options["quiet"])
     minutes, jobs, isolate = options["cell_minutes"], options["jobs"], options["isolate"]
     if minutes is not None and not isolate:
         raise RankaeError("--cell-minutes needs a process of its own for each cell: leave out --no-isolate")
@@ -90,6 +94,8 @@ def running_as(out: Path, options: RunningOptions, reading: ReadingOptions) -> I
 
 def tell(cell: Any, result: dict[str, Any]) -> None:
     """One line on stderr for each cell that was run."""
+    if is_quiet():
+        return
     if result["status"] != "done":
         said = f"{result['status']}: {result['reason']}"
     elif cell.trials:
@@ -135,7 +141,6 @@ def print_summary(summary: Any, out: Path, as_json: bool) -> None:
     import json
 
     from rankae.experiments.tables import reason_grid, terminal_grid
-    from rankae.report.terminal import print_table
 
     if as_json:
         typer.echo(json.dumps(summary.to_dict() | {"report": str(out / "report.html")}))
@@ -144,4 +149,4 @@ def print_summary(summary: Any, out: Path, as_json: bool) -> None:
     print_table(scores.title, scores.head, scores.lines, left=(0, 1))
     if reasons.lines:
         print_table(reasons.title, reasons.head, reasons.lines, left=(0, 1, 2))
-    typer.echo(f"{out / 'report.html'}")
+    say(f"{out / 'report.html'}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rankae.cli.options import Json, Model, Threads, use_threads
+from rankae.cli.options import Json, Model, Quiet, Threads, be_quiet, use_threads
 from rankae.errors import RankaeError
 
 _MOST_ROWS = 2000  # of DATA, that recall is measured on
@@ -21,6 +21,7 @@ def index(
     k: Annotated[int, typer.Option("-k", "--k", min=1, help="Of how many best labels.")] = 40,
     recall: Annotated[float, typer.Option(help="The share of them that the index is to find.")] = 0.95,
     exact: Annotated[bool, typer.Option("--exact", help="Remove the index: look at all labels again.")] = False,
+    quiet: Quiet = False,
     json: Json = False,
     threads: Threads = None,
 ) -> None:
@@ -29,6 +30,7 @@ def index(
     It pays from about 100,000 labels on: the two times that are printed tell. What it finds is scored exactly.
     """
     use_threads(threads)
+    be_quiet(quiet)
     from rankae.cli.measuring import matched
     from rankae.data import load_dataset
     from rankae.methods.rank_ae import RankAE
@@ -40,6 +42,8 @@ def index(
     if exact:
         ranker.drop_index()
         ranker.save(model, **facts)
+        if json:
+            typer.echo(json_module.dumps({"index": None}))
         return
     rows = None
     if check is not None:

@@ -19,7 +19,9 @@ Threads = Annotated[
 Places = Annotated[str, typer.Option("--k", "-k", help="The places at which to measure.")]
 _MOST_PLACES = 1000
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but mistakes and warnings; no progress.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing but mistakes, warnings and what --json asks for.")
+]
 
 
 def given(**options: str | None) -> dict[str, Any]:

@@ -20,7 +20,9 @@ _OPTIONS: dict[str, Any] = {
     "text_column": Annotated[
         str | None, typer.Option(help="CSV, JSONL, Parquet: where the text is; title,body joins two.")
     ],
-    "label_column": Annotated[str | None, typer.Option(help="CSV, JSONL, Parquet: where the labels are; CSV: a,b,c are columns of 0 and 1.")],
+    "label_column": Annotated[
+        str | None, typer.Option(help="CSV, JSONL, Parquet: where the labels are; a,b,c: columns of 0 and 1.")
+    ],
     "label_separator": Annotated[
         str | None, typer.Option(help='CSV: what stands between labels; "list" for ["a", "b"].')
     ],

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rankae.cli.options import Json, Model, Threads, use_threads
+from rankae.cli.options import Json, Model, Quiet, Threads, be_quiet, use_threads
 from rankae.errors import RankaeError
 
 _PLACES = (1, 3, 5)
@@ -21,11 +21,13 @@ def shrink(
     check: Annotated[
         str | None, typer.Option(metavar="DATA", help="Measure what it costs on test rows of this data.")
     ] = None,
+    quiet: Quiet = False,
     json: Json = False,
     threads: Threads = None,
 ) -> None:
     """Write a copy of a model with smaller tables, and print its size and its accuracy beside the model's own."""
     use_threads(threads)
+    be_quiet(quiet)
     from rankae.cli.measuring import measure
     from rankae.data import load_dataset
     from rankae.methods.rank_ae import RankAE

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankae.cli.options import Data, Json, Model, Threads, use_threads
+from rankae.cli.options import Data, Json, Model, Quiet, Threads, be_quiet, use_threads
 from rankae.cli.outputs import check_outputs
 from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.errors import RankaeError
+from rankae.report.terminal import print_table, say
 
 if TYPE_CHECKING:
     from rankae.base.held_out import HeldOut
@@ -33,6 +34,7 @@ def threshold(
     ] = None,
     report: Annotated[Path | None, typer.Option("--report", "--html", help="Write the curve as a page.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print; leave the model as it is.")] = False,
+    quiet: Quiet = False,
     json: Json = False,
     threads: Threads = None,
     *,
@@ -43,6 +45,7 @@ def threshold(
     DATA is the training data (then the rows that training held out are used), or rows that the model has not seen.
     """
     use_threads(threads)
+    be_quiet(quiet)
     from rankae.base.choose_cuts import Aim, choose_cuts, curve
     from rankae.methods import load
 
@@ -119,8 +122,6 @@ def _save_again(ranker: LabelRanker, place: Path) -> None:
 
 
 def _print(cut: float, told: dict[str, Any], points: list[dict[str, float]], aim: str, place: Path | None) -> None:
-    from rankae.report.terminal import print_table
-
     names = ["precision", "recall", "micro-F1", "coverage", "labels_per_row"]
     cells = []
     for point in points:
@@ -132,10 +133,10 @@ def _print(cut: float, told: dict[str, Any], points: list[dict[str, float]], aim
     figures = ", ".join(f"{name} {told[name]:.2f}" for name in names)
     if "recall_of_rows" in told:  # what the aim speaks of; labels of rows with many count less than in recall
         figures += f"; of the labels of a row {told['recall_of_rows']:.2f} % on average"
-    typer.echo(f"{aim}: {by}; {figures}")
+    say(f"{aim}: {by}; {figures}")
     if "guarantee" in told:
-        typer.echo(told["guarantee"])
-    typer.echo(f"kept in {place}: predict and serve use it" if place else "nothing was written")
+        say(told["guarantee"])
+    say(f"kept in {place}: predict and serve use it" if place else "nothing was written")
 
 
 def _write_page(path: Path, points: list[dict[str, float]], aim: str, source: str) -> None:

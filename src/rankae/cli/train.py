@@ -104,10 +104,10 @@ def train(
     from rankae.model_file.lock import only_one
 
     most_bytes = None if memory is None else parse_size(memory)
-    check_outputs([report], data, *([] if trusted is None else [trusted]), *(also or []))
     model = place_of_rank(_place_of_model(model, plan))
     resume = resume or started_again()
     check_place(model)
+    check_outputs([report], data, *([] if trusted is None else [trusted]), *(also or []))
     checkpoint = model.with_name(f"{model.name}.checkpoint")
     parameters = parse_settings(set or []) | given(
         preset=preset, words=words, labels=None if labels is None else str(labels)

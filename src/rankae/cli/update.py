@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankae.cli.options import Json, Model, Threads, use_threads
+from rankae.cli.options import Json, Model, Quiet, Threads, be_quiet, use_threads
 from rankae.cli.reading_options import ReadingOptions, reading_options
 from rankae.errors import RankaeError
+from rankae.report.terminal import say
 
 if TYPE_CHECKING:
     from rankae.base.ranker import LabelRanker
@@ -32,6 +33,7 @@ def update(
     force: Annotated[bool, typer.Option("--force", help="Write the new model even if it is worse.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Draws the rows on which both are compared.")] = 0,
     threads: Threads = None,
+    quiet: Quiet = False,
     json: Json = False,
     *,
     options: ReadingOptions,
@@ -41,6 +43,7 @@ def update(
     A fifth of the new rows is held out first: old and new model are compared on it, and a worse model is not written.
     """
     use_threads(threads)
+    be_quiet(quiet)
     from rankae.cli.desk_data import load_rows
     from rankae.methods import load
     from rankae.model_file import check_place, read_manifest
@@ -141,14 +144,12 @@ def _worse(found: dict[str, Any]) -> str:
 
 
 def _tell(out: Path, found: dict[str, Any]) -> None:
-    typer.echo(
-        f"{out}: {found['rows']:,} rows and {found['new_labels']:,} new labels learnt in {found['seconds']:.1f} s"
-    )
+    say(f"{out}: {found['rows']:,} rows and {found['new_labels']:,} new labels learnt in {found['seconds']:.1f} s")
     if found["before"] is None:
-        typer.echo("too few rows to compare the models on; measure them with rankae evaluate")
+        say("too few rows to compare the models on; measure them with rankae evaluate")
         return
-    typer.echo(f"on {found['checked_rows']:,} of the rows, held out:")
+    say(f"on {found['checked_rows']:,} of the rows, held out:")
     for name in _SHOWN:
-        typer.echo(f"  {name:<7} {found['before'][name]:6.2f} before, {found['after'][name]:6.2f} after")
+        say(f"  {name:<7} {found['before'][name]:6.2f} before, {found['after'][name]:6.2f} after")
     if found["new_label_recall@5"] is not None:
-        typer.echo(f"  of the new labels' places {found['new_label_recall@5']:.1f} % are found among the best five")
+        say(f"  of the new labels' places {found['new_label_recall@5']:.1f} % are found among the best five")

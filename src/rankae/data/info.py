@@ -12,7 +12,6 @@ from rankae.data.dataset import Dataset
 from rankae.data.known import Known, find_known
 from rankae.data.sources import find_source, left_out, load_dataset, splits_of
 
-
 _MOST_SHOWN = 10
 _LIKE_EMPTY = frozenset(("none", "null", "n/a", "na", "nan", "-", "nil"))
 

@@ -82,9 +82,7 @@ class ReadingSettings:
             return () if self.label_column is None else (self.label_column,)
         return _names(self.label_column)
 
-    def found_in(
-        self, columns: Sequence[str], where: object, labels_needed: bool, table: bool = False
-    ) -> Self:
+    def found_in(self, columns: Sequence[str], where: object, labels_needed: bool, table: bool = False) -> Self:
         """The columns that these settings mean in a file that has `columns`; one sentence if they are not there.
 
         labels_needed : a file without the labels' column is refused, as for training; otherwise labels may be absent.

@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rankae.errors import RankaeError
+from rankae.errors import RankaeError, nearest
 from rankae.paper.schedule import LENGTHS
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -66,7 +66,10 @@ def preset_settings(preset: str) -> tuple[str, dict[str, Any]]:
         return preset, dict(PRESETS[preset])
     path = Path(preset)
     if not path.is_file():
-        raise RankaeError(f"there is no preset {preset!r}; choose {', '.join(PRESETS)} or give a JSON file of settings")
+        raise RankaeError(
+            f"there is no preset {preset!r}; {nearest(preset, PRESETS)}choose {', '.join(PRESETS)} "
+            "or give a JSON file of settings"
+        )
     if path.stat().st_size > _MOST_BYTES:
         raise RankaeError(f"{path}: a preset file is a small JSON object, but this one is over 1 MiB")
     try:

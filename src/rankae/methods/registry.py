@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankae.base.parameters import check_parameters
-from rankae.errors import MissingExtra, ModelFileError, RankaeError
+from rankae.errors import MissingExtra, ModelFileError, RankaeError, nearest
 from rankae.methods.custom import custom_class, is_custom
 
 if TYPE_CHECKING:
@@ -114,7 +114,8 @@ def method_of(name: str) -> Method:
     if is_custom(name):
         return Method(name, "a custom method", custom_class(name).reads)
     raise RankaeError(
-        f"there is no method {name!r}; choose one of {', '.join(METHODS)}, or give your own as my_module:MyMethod"
+        f"there is no method {name!r}; {nearest(name, METHODS)}choose one of {', '.join(METHODS)}, "
+        "or give your own as my_module:MyMethod"
     )
 
 

@@ -1,9 +1,17 @@
-"""Tables on the terminal."""
+"""What commands say on the terminal: sentences and tables, or nothing with --quiet."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from rankae.progress import is_quiet
+
+
+def say(sentence: str) -> None:
+    """Print a line for a person to read."""
+    if not is_quiet():
+        print(sentence, flush=True)
 
 
 def print_table(
@@ -13,6 +21,8 @@ def print_table(
 
     narrow : without lines between columns, so that ten columns of figures fit on a terminal of 80.
     """
+    if is_quiet():
+        return
     from rich import box
     from rich.console import Console
     from rich.table import Table

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from rankae.base.choices import value_of
+from rankae.components.label_names import LabelNames
 from rankae.components.stack import Stack
 from rankae.recipe.fitting import fit_stack
 from rankae.recipe.held_out import HeldOutFolds
@@ -82,3 +85,18 @@ def test_few_rows_have_the_code_alone_which_is_calibrated_out_of_sample():
     stack = fit_stack(task)
     assert (stack.stacker, stack.rankers, value_of(task.training.choices, "components")) == (None, None, ["code"])
     assert len(task.training.held_out) == 60
+
+
+def test_rankers_score_every_label_that_a_name_proposes_for_a_held_out_row():
+    """A label without an out-of-fold score would count as 0: the stacker would learn that 0 means wrong."""
+    rows, carried = _problem()
+    names = LabelNames(sp.random(60, 80, density=0.1, random_state=2, format="csr", dtype=np.float32))
+    task = replace(_task(rows, sp.csr_matrix(carried), proposed=5, random_negatives=0), names=names)
+    validation = HeldOutFolds(task, None)
+    code, loo_codes = validation.fit_code()
+    stack = Stack(code, validation.label_counts(), 5, names=names)
+    stack.rankers = validation.fit_rankers(stack, loo_codes)
+    scored = validation.score(stack)
+    by_name_alone = np.diff(scored.shortlist.starts).max() > 5
+    assert by_name_alone
+    assert (scored.scores["rankers"] != 0).mean() > 0.99

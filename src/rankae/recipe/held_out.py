@@ -187,18 +187,22 @@ class HeldOutFolds:
         return values, arrays | pack_csr("out_of_fold", scores)
 
     def _hard_negatives(self, by_code: np.ndarray) -> list[np.ndarray]:
-        """Labels that code, network and neighbours propose for each row.
+        """Labels that the components propose for each row.
 
-        The network proposes for held-out rows only; elsewhere its columns are -1, which stands for no label.
+        Code and neighbours propose for all rows. The other components propose for held-out rows only, so that rankers
+        score every label of a held-out row's shortlist; elsewhere their columns are -1, which stands for no label.
         """
         k = self.task.settings.proposed
         proposals = [by_code] if self.votes is None else [by_code, self.votes.predictions.propose(k)]
-        if self.networks:
-            proposals.append(np.full((len(by_code), self._proposals[0]["network"].shape[1]), -1, dtype=np.int32))
+        for name, of_first_fold in self._proposals[0].items():
+            if name in ("code", "neighbours"):
+                continue
+            held_out = np.full((len(by_code), of_first_fold.shape[1]), -1, dtype=np.int32)
+            for fold, fold_proposals in zip(self.folds, self._proposals, strict=True):
+                held_out[fold] = fold_proposals[name]
+            proposals.append(held_out)
         for fold, fold_proposals in zip(self.folds, self._proposals, strict=True):
             by_code[fold] = fold_proposals["code"]
-            if self.networks:
-                proposals[-1][fold] = fold_proposals["network"]
         return proposals
 
     def _hard_negatives_without(self) -> list[list[np.ndarray]]:

@@ -1,1 +1,1 @@
-"""What every method shares: the scikit-learn interface, how inputs are read, how parameters are checked."""
+"""What all methods share: the scikit-learn interface, input and parameter checks, calibration, and saving."""

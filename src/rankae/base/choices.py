@@ -1,6 +1,6 @@
-"""Automatic choices as data: the setting, its value, why it was chosen, and the figures behind it.
+"""Automatic choices as data: the setting, its value, the reason, and the figures behind it.
 
-Models keep them (`choices_`, model.json), `train` and reports print them, and programs read them: nobody reads prose.
+Models store them (`choices_`, model.json), and `rankae train` and the reports print them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ AS_SET = "as set"
 
 
 class Choice(TypedDict):
-    """One choice. `evidence` maps what was tried to its figure; it is empty where a rule decided."""
+    """One choice. `evidence` maps each value that was tried to its figure; it is empty if a rule decided."""
 
     setting: str
     value: Any
@@ -24,7 +24,7 @@ Choices: TypeAlias = dict[str, Choice]
 
 
 def choice(setting: str, value: Any, reason: str = "", evidence: Mapping[Any, float] | None = None) -> Choice:
-    """The choice in JSON's own types, so that it reads the same before and after a model is saved.
+    """A choice in JSON types, so that it is the same before and after saving.
 
     >>> told(choice("ridge", 1.0, "best leave-one-out precision", {0.3: 61.24, 1.0: 62.0}))
     '1.0 (best leave-one-out precision; 0.3: 61.2, 1.0: 62.0)'
@@ -35,7 +35,7 @@ def choice(setting: str, value: Any, reason: str = "", evidence: Mapping[Any, fl
 
 
 def told(one: Choice | str) -> str:
-    """A choice in words; in models of older files it is a line already."""
+    """A choice in words; models of older files hold it as a line of text."""
     if isinstance(one, str):
         return one
     shown = ", ".join(f"{tried}: {figure:.1f}" for tried, figure in one["evidence"].items())
@@ -45,7 +45,7 @@ def told(one: Choice | str) -> str:
 
 
 def value_of(choices: Mapping[str, Choice | str], setting: str) -> Any:
-    """The value that was chosen, None if there was no choice; of an older file, the text before the reason."""
+    """The chosen value, or None if there was no choice; for older files, the text before the reason."""
     one = choices.get(setting)
     if isinstance(one, str):
         return one.split(" (")[0]

@@ -1,9 +1,10 @@
-"""Cuts from held-out rows: the best F1, a wanted precision, recall with a guarantee, or as many labels as there are.
+"""Chooses cuts on held-out rows: for the best F1, a target precision, a guaranteed recall, or the true number of
+labels.
 
-All cuts are read off one prediction: entries are sorted by probability once, and every figure is a running sum.
+The entries are sorted by probability once; every figure is then a cumulative sum.
 
-A wanted precision or recall is a promise about rows to come, and those may resemble no training row. Near-duplicates of
-training rows are ranked too well to promise by, so they do not count for these aims.
+A target precision or recall is a promise about new rows, which may resemble no training row. Near-duplicates of
+training rows, which are ranked better than new rows, are therefore left out for these aims.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from rankae.errors import DataError
 from rankae.metrics.f1 import f1
 
 AIMS = ("f1", "precision", "recall", "count")
-_FEWEST_LABELS = 20  # above a cut of which a precision is told
-_FEWEST_POSITIVES = 10  # held-out rows that carry a label, for a cut of its own
-_SHRINKAGE = 20  # positives for which a label's own cut counts as much as the one of all labels
+_FEWEST_LABELS = 20  # above a cut, to estimate its precision
+_FEWEST_POSITIVES = 10  # held-out rows of a label, to choose a cut of its own
+_SHRINKAGE = 20  # positives at which a label's own cut and the overall cut have equal weight
 _CURVE = (0.02, 0.05, *(i / 10 for i in range(1, 10)), 0.95, 0.98)
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What a cut is chosen for: "f1", "count", "precision=0.9" or "recall=0.8"."""
+    """The aim of a cut: "f1", "count", "precision=0.9" or "recall=0.8"."""
 
     name: str
     value: float = 0.0
@@ -45,7 +46,7 @@ class Aim:
 
     @property
     def promises(self) -> bool:
-        """Whether a figure is to be reached, not the best one found."""
+        """Whether the aim is a target to reach rather than a figure to maximise."""
         return self.name in ("precision", "recall")
 
     def __str__(self) -> str:
@@ -54,10 +55,10 @@ class Aim:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Held-out entries in falling order of probability, and what each carries.
+    """Predicted labels of held-out rows in descending order of probability.
 
     probabilities, hits, columns, rows : of each entry.
-    held_out : where they come from.
+    held_out : the rows.
     """
 
     probabilities: np.ndarray
@@ -68,7 +69,7 @@ class Ranked:
 
     @classmethod
     def of(cls, held_out: HeldOut, probabilities: np.ndarray, aim: Aim | None = None) -> Ranked:
-        """The rows that an aim is reached on."""
+        """The entries of the rows that count for an aim."""
         if aim is not None and aim.promises:
             novel = held_out.novel()
             held_out, probabilities = held_out.taken(novel), probabilities[novel]
@@ -83,7 +84,7 @@ class Ranked:
         return self.held_out.labels.nnz
 
     def ends(self) -> np.ndarray:
-        """Places of the last entry of each distinct probability: a cut passes all entries of one probability."""
+        """Index of the last entry of each distinct probability, since a cut never separates equal probabilities."""
         return np.flatnonzero(np.append(np.diff(self.probabilities) < 0, True))
 
     def figures(self, cut: float) -> dict[str, float]:
@@ -96,11 +97,11 @@ class Ranked:
         return self._figures(self.hits[chosen].sum(), int(chosen.sum()), len(np.unique(self.rows[chosen])))
 
     def recall_of_rows(self, cuts: Cuts) -> float:
-        """The share of a row's labels that pass, on average over rows; all are found where a row carries none."""
+        """The mean over rows of the share of the row's labels that pass; 1 for rows without labels."""
         chosen = cuts.selected(self.columns[:, None], self.probabilities[:, None])[:, 0]
         counts = np.diff(self.held_out.labels.indptr)
-        found = np.bincount(self.rows[chosen], weights=self.hits[chosen], minlength=len(counts))
-        return 100 * float(np.where(counts > 0, found / np.maximum(counts, 1), 1).mean())
+        hits = np.bincount(self.rows[chosen], weights=self.hits[chosen], minlength=len(counts))
+        return 100 * float(np.where(counts > 0, hits / np.maximum(counts, 1), 1).mean())
 
     def _figures(self, hits: float, given: int, rows: int) -> dict[str, float]:
         return {
@@ -115,8 +116,8 @@ class Ranked:
 def choose_cuts(held_out: HeldOut, probabilities: np.ndarray, aim: Aim, per_label: bool | None = None) -> Cuts:
     """The cuts that reach an aim on held-out rows.
 
-    per_label : whether labels with enough positives get cuts of their own (aim f1); by default if each half of the rows
-        says so of the cuts of the other.
+    per_label : whether labels with enough positives get cuts of their own (aim f1); by default if that improves F1 in
+        two-fold cross-validation.
     """
     ranked = Ranked.of(held_out, probabilities, aim)
     if not ranked.true_labels:
@@ -124,7 +125,7 @@ def choose_cuts(held_out: HeldOut, probabilities: np.ndarray, aim: Aim, per_labe
     if per_label and aim.name != "f1":
         raise DataError("cuts for each label serve the aim f1; leave out --per-label")
     told: dict[str, Any] = {"rows": len(ranked.held_out)}
-    own = None
+    label_cuts = None
     if aim.name == "recall":
         overall, told["guarantee"] = _recall_cut(ranked, aim.value)
     elif aim.name == "precision":
@@ -135,17 +136,17 @@ def choose_cuts(held_out: HeldOut, probabilities: np.ndarray, aim: Aim, per_labe
         overall = _f1_cut(ranked)
         if per_label is None:
             per_label = _per_label_helps(held_out, probabilities)
-        own = _own_cuts(ranked, overall) if per_label else None
-    cuts = Cuts(str(aim), overall, own, told=told)
+        label_cuts = _label_cuts(ranked, overall) if per_label else None
+    cuts = Cuts(str(aim), overall, label_cuts, told=told)
     told |= {name: round(value, 4) for name, value in ranked.figures_of(cuts).items()}
     if aim.name == "recall":
         told["recall_of_rows"] = round(ranked.recall_of_rows(cuts), 4)
-    told["labels_with_own_cut"] = 0 if own is None else int((own != np.float32(overall)).sum())
+    told["labels_with_own_cut"] = 0 if label_cuts is None else int((label_cuts != np.float32(overall)).sum())
     return cuts
 
 
 def curve(held_out: HeldOut, probabilities: np.ndarray, cuts: Cuts) -> list[dict[str, float]]:
-    """Figures at cuts between 0 and 1, and at the chosen one, on the rows that it was chosen on."""
+    """Figures at cuts between 0 and 1 and at the chosen cut, on the rows that it was chosen on."""
     ranked = Ranked.of(held_out, probabilities, Aim.parse(cuts.aim))
     return [{"cut": cut} | ranked.figures(cut) for cut in sorted({*_CURVE, cuts.overall})]
 
@@ -156,25 +157,25 @@ def _f1_cut(ranked: Ranked) -> float:
     return _between(ranked.probabilities, ends, int(np.argmax(merit)))
 
 
-def _precision_cut(ranked: Ranked, wanted: float) -> float:
-    """The lowest cut above which the share of true labels is as wanted, told by enough labels.
+def _precision_cut(ranked: Ranked, target: float) -> float:
+    """The lowest cut with the target precision, estimated from enough labels.
 
-    Of fewer than 1 / (1 - wanted) labels a single wrong one would break the promise: that none is says nothing.
+    Among fewer than 1 / (1 - target) labels a single wrong one misses the target, so they cannot confirm it.
     """
     ends = ranked.ends()
-    fewest = max(_FEWEST_LABELS, round(1 / (1 - wanted)))
+    fewest = max(_FEWEST_LABELS, round(1 / (1 - target)))
     precision = np.cumsum(ranked.hits)[ends] / (ends + 1)
-    told = ends + 1 >= fewest
-    if not told.any():
+    enough = ends + 1 >= fewest
+    if not enough.any():
         raise DataError(
-            f"precision={wanted:g} takes {fewest:,} predicted labels to tell, but the {len(ranked.held_out)} held-out "
+            f"precision={target:g} takes {fewest:,} predicted labels to tell, but the {len(ranked.held_out)} held-out "
             f"rows have {len(ranked.hits):,}; give more rows or ask for less"
         )
-    reached = np.flatnonzero((precision >= wanted) & told)
+    reached = np.flatnonzero((precision >= target) & enough)
     if not len(reached):
         raise DataError(
-            f"precision={wanted:g} cannot be reached: of the {fewest:,} or more surest labels of the held-out rows "
-            f"at most {precision[told].max():.1%} are right; ask for less"
+            f"precision={target:g} cannot be reached: of the {fewest:,} or more surest labels of the held-out rows "
+            f"at most {precision[enough].max():.1%} are right; ask for less"
         )
     return _between(ranked.probabilities, ends, int(reached[-1]))
 
@@ -184,34 +185,34 @@ def _count_cut(ranked: Ranked) -> float:
     return _between(ranked.probabilities, ends, int(np.argmin(np.abs(ends + 1 - ranked.true_labels))))
 
 
-def _recall_cut(ranked: Ranked, wanted: float) -> tuple[float, str]:
-    """Conformal risk control (Angelopoulos and others 2024) of the share of a row's labels that is lost.
+def _recall_cut(ranked: Ranked, target: float) -> tuple[float, str]:
+    """Conformal risk control (Angelopoulos et al. 2024) of the share of a row's labels that is lost.
 
-    The highest cut for which (n loss + 1) / (n + 1) <= 1 - wanted, with the mean loss over n held-out rows: for a new
-    row that is drawn like those, the expected recall is then at least `wanted`.
+    The highest cut with (n loss + 1) / (n + 1) <= 1 - target, where loss is the mean over n held-out rows. The expected
+    recall of a new row from the same distribution is then at least the target.
     """
     counts = np.diff(ranked.held_out.labels.indptr)
     n = len(counts)
     gain = ranked.hits / np.maximum(counts, 1)[ranked.rows]
     ends = ranked.ends()
     lost = (counts > 0).sum() - np.cumsum(gain)[ends]
-    reached = np.flatnonzero(lost + 1 <= (1 - wanted) * (n + 1) + 1e-9)
+    reached = np.flatnonzero(lost + 1 <= (1 - target) * (n + 1) + 1e-9)
     if not len(reached):
         places = ranked.held_out.columns.shape[1]
         raise DataError(
-            f"recall={wanted:g} cannot be reached: with {places} labels per row the model finds "
+            f"recall={target:g} cannot be reached: with {places} labels per row the model finds "
             f"{1 - lost[-1] / n:.1%} of them on {n} held-out rows; ask for less"
         )
     end = ends[reached[0]]
     guarantee = (
-        f"rows drawn like the {n} held-out ones have an expected recall of at least {wanted:g} "
+        f"rows drawn like the {n} held-out ones have an expected recall of at least {target:g} "
         "(conformal risk control; on average over rows, not for each label)"
     )
     return float(ranked.probabilities[end]), guarantee
 
 
-def _own_cuts(ranked: Ranked, overall: float) -> np.ndarray:
-    """A cut for each label by its own F1, drawn to that of all labels the more, the fewer positives there are."""
+def _label_cuts(ranked: Ranked, overall: float) -> np.ndarray:
+    """A cut for each label by its own F1, shrunk towards the overall cut: the fewer positives, the more."""
     labels = ranked.held_out.labels
     support = np.bincount(labels.indices, minlength=labels.shape[1])
     cuts = np.full(labels.shape[1], overall, dtype=np.float32)
@@ -220,12 +221,12 @@ def _own_cuts(ranked: Ranked, overall: float) -> np.ndarray:
     starts = np.searchsorted(columns, np.arange(labels.shape[1] + 1))
     middle = _log_odds(overall)
     for label in np.flatnonzero(support >= _FEWEST_POSITIVES):
-        own = slice(starts[label], starts[label + 1])
-        if own.start == own.stop:
+        entries = slice(starts[label], starts[label + 1])
+        if entries.start == entries.stop:
             continue
-        ends = np.flatnonzero(np.append(np.diff(p[own]) < 0, True))
-        merit = f1(np.full(len(ends), support[label]), ends + 1, np.cumsum(hits[own])[ends])
-        best = _between(p[own], ends, int(np.argmax(merit)))
+        ends = np.flatnonzero(np.append(np.diff(p[entries]) < 0, True))
+        merit = f1(np.full(len(ends), support[label]), ends + 1, np.cumsum(hits[entries])[ends])
+        best = _between(p[entries], ends, int(np.argmax(merit)))
         weight = support[label] / (support[label] + _SHRINKAGE)
         odds = weight * _log_odds(best) + (1 - weight) * middle
         cuts[label] = 1 / (1 + np.exp(-odds))
@@ -233,7 +234,7 @@ def _own_cuts(ranked: Ranked, overall: float) -> np.ndarray:
 
 
 def _per_label_helps(held_out: HeldOut, probabilities: np.ndarray) -> bool:
-    """Whether cuts for each label raise the sum of micro- and macro-F1 on rows that they were not chosen on."""
+    """Whether cuts for each label improve the sum of micro- and macro-F1 in two-fold cross-validation."""
     from rankae.metrics.f1 import Selection
 
     gain = 0.0
@@ -243,16 +244,16 @@ def _per_label_helps(held_out: HeldOut, probabilities: np.ndarray) -> bool:
         if not ranked.true_labels:
             return False
         overall = _f1_cut(ranked)
-        others = held_out.taken(check)
-        for sign, own in ((-1, None), (1, _own_cuts(ranked, overall))):
-            given = Cuts("f1", overall, own).selected(others.columns, probabilities[check])
-            found = Selection.of(others.columns, given, others.labels).measures()
-            gain += sign * (found["micro-F1"] + found["macro-F1"])
+        held_out_half = held_out.taken(check)
+        for sign, label_cuts in ((-1, None), (1, _label_cuts(ranked, overall))):
+            selected = Cuts("f1", overall, label_cuts).selected(held_out_half.columns, probabilities[check])
+            measures = Selection.of(held_out_half.columns, selected, held_out_half.labels).measures()
+            gain += sign * (measures["micro-F1"] + measures["macro-F1"])
     return gain > 0
 
 
 def _between(p: np.ndarray, ends: np.ndarray, chosen: int) -> float:
-    """A cut between the last entry that passes and the first that does not."""
+    """The cut halfway between the last entry that passes and the first that does not."""
     passes = float(p[ends[chosen]])
     fails = float(p[ends[chosen + 1]]) if chosen + 1 < len(ends) else 0.0
     return (passes + fails) / 2

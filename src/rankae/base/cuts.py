@@ -1,6 +1,6 @@
-"""Where to cut: which of the ranked labels of a row are given. Chosen on held-out rows, kept with the model.
+"""Cuts: the probability from which a label is predicted. Chosen on held-out rows and stored with the model.
 
-A cut is a probability: a label passes if its probability is at least the cut of all labels, or its own.
+A label passes if its probability is at least the overall cut, or the label's own cut if there is one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Cuts:
 
     def selected(self, columns: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         """Which entries pass; both arrays rows x k, columns padded with -1."""
-        # Probabilities are float32: a cut that was read off one must let the same one pass.
+        # Probabilities are float32, and one that is equal to the cut must pass.
         least = np.float32(self.overall) if self.own is None else self.own[columns]
         passes = (probabilities >= least) & (columns >= 0)
         if self.best_always and columns.shape[-1]:

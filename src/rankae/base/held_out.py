@@ -1,4 +1,4 @@
-"""Predictions for rows that a model has not learnt from: what calibration and cuts are fitted on."""
+"""Predictions for held-out rows, on which calibration and cuts are fitted."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import scipy.sparse as sp
 from rankae.data.near_duplicates import novel_places
 from rankae.errors import ModelFileError
 
-MOST_PLACES = 100  # labels of a row that calibration reads
-_KEPT_PLACES = 50  # of them, those that a saved model keeps: cuts are not made further down
+MOST_PLACES = 100  # labels per row that calibration reads
+_KEPT_PLACES = 50  # labels per row that a saved model keeps for choosing cuts
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The best labels of each row, best first, and the labels that the row carries.
+    """The best labels of each row, best first, and its true labels.
 
-    columns : int32, rows x k, -1 where nothing was predicted.
-    scores : float32, rows x k, -inf where nothing was predicted.
+    columns : int32 [rows, k], -1 where nothing was predicted.
+    scores : float32 [rows, k], -inf where nothing was predicted.
     labels : CSR, rows x labels.
-    nearest : of each row, the cosine of the nearest training row; None if nobody looked.
+    nearest : for each row, the cosine of the nearest training row; None if it was not computed.
     """
 
     columns: np.ndarray
@@ -43,33 +43,33 @@ class HeldOut:
         return HeldOut(self.columns[rows], self.scores[rows], self.labels[rows], nearest)
 
     def novel(self) -> np.ndarray:
-        """Places of the rows without a near-duplicate among the training rows; all rows, if too few are without."""
+        """Indices of the rows without a near-duplicate among the training rows; of all rows if these are too few."""
         return np.arange(len(self)) if self.nearest is None else novel_places(self.nearest)
 
     def joined(self, others: HeldOut, most: int) -> HeldOut:
-        """These rows and others, the others first; at most so many. Labels are those of whichever knows more."""
+        """At most `most` rows: the others, then these. The number of labels is the larger one of both."""
         rows, places = len(self) + len(others), max(self.columns.shape[1], others.columns.shape[1])
         columns = np.full((rows, places), -1, dtype=np.int32)
         scores = np.full((rows, places), -np.inf, dtype=np.float32)
         nearest = np.zeros(rows, dtype=np.float32)
-        begin, labels, known = 0, [], max(self.labels.shape[1], others.labels.shape[1])
-        for part in (others, self):
-            own = slice(begin, begin + len(part))
-            columns[own, : part.columns.shape[1]], scores[own, : part.scores.shape[1]] = part.columns, part.scores
-            nearest[own] = 0 if part.nearest is None else part.nearest
-            matrix = sp.csr_matrix(part.labels)
-            labels.append(sp.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=(len(part), known)))
-            begin += len(part)
+        begin, labels, labels_known = 0, [], max(self.labels.shape[1], others.labels.shape[1])
+        for one in (others, self):
+            span = slice(begin, begin + len(one))
+            columns[span, : one.columns.shape[1]], scores[span, : one.scores.shape[1]] = one.columns, one.scores
+            nearest[span] = 0 if one.nearest is None else one.nearest
+            matrix = sp.csr_matrix(one.labels)
+            labels.append(sp.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=(len(one), labels_known)))
+            begin += len(one)
         return HeldOut(columns[:most], scores[:most], sp.vstack(labels, format="csr")[:most], nearest[:most])
 
     def state(self) -> dict[str, np.ndarray]:
-        found = {
+        arrays = {
             "columns": np.ascontiguousarray(self.columns[:, :_KEPT_PLACES], dtype=np.int32),
             "scores": np.ascontiguousarray(self.scores[:, :_KEPT_PLACES], dtype=np.float32),
             "starts": self.labels.indptr.astype(np.int64),
             "labels": self.labels.indices.astype(np.int32),
         }
-        return found if self.nearest is None else found | {"nearest": self.nearest.astype(np.float32)}
+        return arrays if self.nearest is None else arrays | {"nearest": self.nearest.astype(np.float32)}
 
     @classmethod
     def from_state(cls, arrays: dict[str, Any], labels: int) -> HeldOut:
@@ -87,7 +87,7 @@ class HeldOut:
 
 
 def hits(columns: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:
-    """Whether each predicted column, rows x k, is among the row's labels; False where nothing was predicted."""
+    """Whether each predicted column [rows, k] is one of the row's labels; False where nothing was predicted."""
     width = np.int64(labels.shape[1])
     row = np.repeat(np.arange(labels.shape[0], dtype=np.int64), np.diff(labels.indptr))
     true = row * width + labels.indices

@@ -1,4 +1,4 @@
-"""From what a user hands in to what a model works on: texts or CSR rows, and a CSR label matrix with names."""
+"""Converts a user's inputs: rows to a list of texts or a CSR matrix, labels to a CSR matrix with names."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Targets:
 
     matrix : CSR float32, rows x labels, every stored value 1.
     classes : the label's name for each column, as the user gave it.
-    kind : the form in which labels came, so that `predict` can answer in the same form.
-    named : an indicator whose columns have names, as a data frame's have; else they have only their places.
+    kind : the form of the user's labels, in which `predict` returns labels.
+    named : whether the columns of an indicator have names, as those of a data frame.
     """
 
     matrix: sp.csr_matrix
@@ -41,7 +41,7 @@ def is_text(X: Any) -> bool:
 
 
 def name_array(names: Iterable[Hashable]) -> np.ndarray:
-    """A 1-D array of names that keeps tuples whole: integers become an integer array, all else stays as it is."""
+    """A 1-D array of names: int64 for integers, else objects (tuples are kept whole)."""
     names = list(names)
     if names and all(
         isinstance(n, int | np.integer) and not isinstance(n, bool) and abs(int(n)) < 2**63 for n in names
@@ -51,9 +51,9 @@ def name_array(names: Iterable[Hashable]) -> np.ndarray:
 
 
 def label_matrix(Y: Any) -> Targets:
-    """Read labels given as an indicator matrix (sparse or dense), as lists of names, or as one name a row.
+    """Read labels given as an indicator matrix (sparse or dense), as lists of names, or as one name per row.
 
-    Columns of pandas, polars and Arrow hold lists or names; the columns of a table of 0 and 1 are the labels' names.
+    A column of pandas, polars or Arrow holds lists or names; a table holds 0 and 1 in one named column per label.
     """
     if sp.issparse(Y):
         return _from_indicator(sp.csr_matrix(Y, copy=True))
@@ -78,7 +78,7 @@ def label_matrix(Y: Any) -> Targets:
 
 
 def labels_among(Y: Any, classes: np.ndarray, pass_over: bool = False) -> sp.csr_matrix:
-    """Labels Y in the columns of known `classes`; one that is not among them is a mistake, or is passed over."""
+    """Labels Y in the columns of `classes`; unknown labels are an error, or ignored with `pass_over`."""
     targets = label_matrix(Y)
     if targets.kind == "indicator" and not targets.named:
         if targets.matrix.shape[1] != len(classes):
@@ -89,14 +89,14 @@ def labels_among(Y: Any, classes: np.ndarray, pass_over: bool = False) -> sp.csr
     if not pass_over and (columns < 0).any():
         name = targets.classes.tolist()[int(np.argmin(columns))]
         raise DataError(f"label {name!r} was not in the first rows; fit on all rows to add it")
-    given = targets.matrix.tocoo()
-    known = columns[given.col] >= 0
+    entries = targets.matrix.tocoo()
+    known = columns[entries.col] >= 0
     shape = targets.matrix.shape[0], len(classes)
-    return sp.csr_matrix((given.data[known], (given.row[known], columns[given.col[known]])), shape=shape)
+    return sp.csr_matrix((entries.data[known], (entries.row[known], columns[entries.col[known]])), shape=shape)
 
 
 def labels_with_new(Y: Any, classes: np.ndarray) -> tuple[sp.csr_matrix, np.ndarray]:
-    """Labels Y in the columns of known `classes` and, behind them, of names that are new; and all the classes."""
+    """Labels Y in the columns of `classes`, followed by a column for each new name; and all class names."""
     targets = label_matrix(Y)
     if targets.kind == "indicator":
         return labels_among(Y, classes), classes
@@ -112,7 +112,7 @@ def _is_collection(row: Any) -> bool:
 
 
 def _from_table(Y: np.ndarray) -> Targets:
-    """A dense indicator; or, if it does not hold numbers, one row of label names for each row."""
+    """A dense indicator, or a table of label names."""
     if Y.dtype.kind in "biuf":
         return _from_indicator(sp.csr_matrix(Y))
     try:  # a data frame of mixed columns comes as objects
@@ -122,7 +122,7 @@ def _from_table(Y: np.ndarray) -> Targets:
 
 
 def _from_data_frame(table: Any, names: list[Any]) -> Targets:
-    """An indicator with names, or the one column of a table of one."""
+    """A table of named 0/1 columns, or of a single column of names or lists."""
     numbers = [is_number(table[name]) for name in names]
     if len(names) == 1 and not numbers[0]:
         return label_matrix(only_column(table))
@@ -133,12 +133,12 @@ def _from_data_frame(table: Any, names: list[Any]) -> Targets:
             "give the one column that holds the labels, or 0/1 columns alone"
         )
     values = np.column_stack([np.asarray(listed(table[name]), dtype=np.float64) for name in names])
-    found = _from_indicator(sp.csr_matrix(values))
-    return Targets(found.matrix, name_array(names), "indicator", named=names != list(range(len(names))))
+    targets = _from_indicator(sp.csr_matrix(values))
+    return Targets(targets.matrix, name_array(names), "indicator", named=names != list(range(len(names))))
 
 
 def _from_column(column: Any) -> Any:
-    """A column's values: numbers as an array, whose kind tells what they are; among lists NaN is an empty one."""
+    """A column's values: an array if all are numbers, else a list; a missing value among lists is an empty list."""
     values = listed(column)
     if any(_is_collection(value) for value in values):
         return [[] if is_missing(value) else value for value in values]
@@ -174,7 +174,7 @@ def _from_single(Y: Any) -> Targets:
 
 
 def _check_single(values: list[Any]) -> None:
-    """Refuse what is no label, and what is several labels in one string: nobody looks for such a model's mistakes."""
+    """Refuse missing labels, and strings that look like several labels in one."""
     for row, value in enumerate(values):
         if is_missing(value):
             raise DataError(
@@ -186,7 +186,7 @@ def _check_single(values: list[Any]) -> None:
         if not joined:
             continue
         parts = {part.strip() for value in distinct for part in value.split(mark)}
-        # A comma may stand in a name; where the parts are fewer than the wholes, they are labels of their own.
+        # A comma may be part of a name; if there are fewer distinct parts than strings, it separates labels.
         if mark != "," or len(parts) < len(distinct):
             raise DataError(
                 f"labels such as {min(joined)[:60]!r} look like several in one string: split them, as in "

@@ -1,4 +1,4 @@
-"""Values that are typed on the command line: 5, .5, true, (1, 2), or any other text as it is."""
+"""Parses values from the command line: 5, .5, true, (1, 2), or any other text as it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
 def literal(text: str) -> Any:
-    """What a text stands for; one that is no Python literal is itself.
+    """The value of a Python literal, or the text itself if it is none.
 
     >>> [literal(text) for text in ("5", ".5", "True", "null", "(1, 2)", "bce")]
     [5, 0.5, True, None, (1, 2), 'bce']

@@ -1,14 +1,14 @@
-"""Models of libraries in other languages, which Python cannot pickle: they travel as their model file does."""
+"""Pickling of models whose library objects cannot be pickled."""
 
 from __future__ import annotations
 
 from typing import Any
 
-_NATIVE = ("model_", "folder_")  # objects of the library, which `_state` has the contents of
+_NATIVE = ("model_", "folder_")  # library objects, whose contents `_state` returns
 
 
 class PickledByState:
-    """Has pickle, joblib and deepcopy go by way of `_state` and `_restore`, as saving and loading do."""
+    """Pickles (and copies) a model by `_state` and `_restore`, as saving and loading do."""
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()  # type: ignore[misc, assignment]

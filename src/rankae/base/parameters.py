@@ -1,10 +1,10 @@
-"""A method's parameters, checked against the hints of its constructor before any work.
+"""Checks parameters against their type hints before any work.
 
-A hint says all that there is to say of a parameter, once: its type, a closed set by `Literal`, a range by `Annotated`.
+A hint declares the type of a parameter, a closed set of values by `Literal`, or a range by `Annotated`:
 
     epochs: Annotated[int, Range(1)]        loss: Literal["hinge", "log"]        device: Annotated[str, Device()]
 
-`registry.create` (so `--set` and every experiment) and `fit` read the hints; settings that are dataclasses do the same.
+`registry.create` (and with it `--set` and all experiments), `fit`, and dataclasses of settings check these hints.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from rankae.errors import RankaeError, nearest
 
 
 class Limit(Protocol):
-    """What `Annotated` may add to a type."""
+    """A constraint that `Annotated` adds to a type."""
 
     def complaint(self, value: Any) -> str | None:
-        """What is wrong with a value of the right type, as the end of a sentence that begins with its name."""
+        """What is wrong with a value, as the end of a sentence that begins with the parameter's name; else None."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from `low` to `high`; `above` and `below` leave the ends themselves out."""
+    """Numbers from `low` to `high`; `above` and `below` exclude the bounds themselves."""
 
     low: float | None = None
     high: float | None = None
@@ -57,7 +57,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Ascending:
-    """Numbers of which none is smaller than the one before."""
+    """Numbers in ascending order."""
 
     def complaint(self, value: Any) -> str | None:
         return None if list(value) == sorted(value) else f"must ascend, but it is {value!r}"
@@ -65,9 +65,9 @@ class Ascending:
 
 @dataclass(frozen=True)
 class Device:
-    """A device that torch can compute on here.
+    """A device that torch finds on this machine.
 
-    auto : the name "auto" is allowed as well.
+    auto : whether "auto" is allowed as well.
     """
 
     auto: bool = False
@@ -103,7 +103,7 @@ RandomState: TypeAlias = Seed | np.random.RandomState
 
 
 def check_parameters(method: str, ranker: type, settings: dict[str, Any]) -> None:
-    """Refuse a parameter that the method does not have, and a value that the hint of its parameter rules out."""
+    """Refuse parameters that the method does not have, and values that do not fit their hints."""
     known = ranker._get_param_names()  # type: ignore[attr-defined]
     if unknown := sorted(set(settings) - set(known)):
         meant = nearest(unknown[0], known)
@@ -112,7 +112,7 @@ def check_parameters(method: str, ranker: type, settings: dict[str, Any]) -> Non
 
 
 def check_values(owner: str, of: type, settings: dict[str, Any]) -> None:
-    """Refuse a value that the hints of `of` (a method's class, or a class of settings) rule out."""
+    """Refuse values that do not fit the hints of the class `of`, a method's or one of settings."""
     hints = parameter_hints(of)
     for name, value in settings.items():
         if name not in hints:
@@ -123,7 +123,7 @@ def check_values(owner: str, of: type, settings: dict[str, Any]) -> None:
 
 @cache
 def parameter_hints(of: type) -> dict[str, Any]:
-    """The hint of each parameter of a class: of its fields if it is a dataclass, else of its constructor."""
+    """The hint of each parameter of a class: those of its fields if it is a dataclass, else of its constructor."""
     if not is_dataclass(of):
         return get_type_hints(of.__init__, include_extras=True)  # type: ignore[misc]
     hints = get_type_hints(of, include_extras=True)
@@ -131,27 +131,27 @@ def parameter_hints(of: type) -> dict[str, Any]:
 
 
 def _complaint(value: Any, hint: Any) -> str | None:
-    """None if the value fits; what is wrong with it; or "" if the type already is."""
-    origin, inside = get_origin(hint), get_args(hint)
+    """None if the value fits, "" if it has the wrong type, else what is wrong with it."""
+    origin, arguments = get_origin(hint), get_args(hint)
     if hint is Any:
         return None
     if origin is Annotated:
-        wrong = _complaint(value, inside[0])
-        limits = (limit.complaint(value) for limit in inside[1:])
-        return wrong if wrong is not None else next((limit for limit in limits if limit is not None), None)
+        complaint = _complaint(value, arguments[0])
+        limits = (limit.complaint(value) for limit in arguments[1:])
+        return complaint if complaint is not None else next((limit for limit in limits if limit is not None), None)
     if origin in (Union, types.UnionType):
-        found = [_complaint(value, one) for one in inside]
-        return None if None in found else max(found, key=lambda wrong: len(wrong or ""))
+        complaints = [_complaint(value, option) for option in arguments]
+        return None if None in complaints else max(complaints, key=lambda complaint: len(complaint or ""))
     if origin is Literal:
-        fits = any(value is one or (type(value) is type(one) and value == one) for one in inside)
+        fits = any(value is option or (type(value) is type(option) and value == option) for option in arguments)
     elif origin is tuple:  # or a list: JSON knows no tuples
         if not isinstance(value, tuple | list):
             return ""
-        each = [inside[0]] * len(value) if inside[-1:] == (Ellipsis,) else list(inside)
-        if len(each) != len(value) or not each:
+        kinds = [arguments[0]] * len(value) if arguments[-1:] == (Ellipsis,) else list(arguments)
+        if len(kinds) != len(value) or not kinds:
             return ""
-        found = [_complaint(one, kind) for one, kind in zip(value, each, strict=True)]
-        return next((wrong for wrong in found if wrong is not None), None)
+        complaints = [_complaint(option, kind) for option, kind in zip(value, kinds, strict=True)]
+        return next((complaint for complaint in complaints if complaint is not None), None)
     elif hint is bool:
         fits = isinstance(value, bool | np.bool_)
     elif hint in (int, float):
@@ -166,19 +166,19 @@ def _complaint(value: Any, hint: Any) -> str | None:
 
 def _no_such_value(value: Any, hint: Any) -> str:
     shown = repr(value)
-    return f"cannot be {shown if len(shown) < 100 else shown[:100] + '...'}; it takes {_told(hint)}"
+    return f"cannot be {shown if len(shown) < 100 else shown[:100] + '...'}; it takes {_described(hint)}"
 
 
-def _told(hint: Any) -> str:
-    """A hint in a user's words."""
-    origin, inside = get_origin(hint), get_args(hint)
+def _described(hint: Any) -> str:
+    """A hint in words for the user."""
+    origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return _told(inside[0])
+        return _described(arguments[0])
     if origin in (Union, types.UnionType):
-        return " or ".join(_told(one) for one in inside)
+        return " or ".join(_described(option) for option in arguments)
     if origin is Literal:
-        return " or ".join(repr(one) for one in inside)
+        return " or ".join(repr(option) for option in arguments)
     if origin is tuple:
-        return "whole numbers, such as (1, 2)" if inside[-1:] == (Ellipsis,) else f"{len(inside)} whole numbers"
+        return "whole numbers, such as (1, 2)" if arguments[-1:] == (Ellipsis,) else f"{len(arguments)} whole numbers"
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a name", type(None): "none"}
     return names.get(hint, str(getattr(hint, "__name__", hint)))

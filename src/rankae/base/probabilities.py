@@ -1,4 +1,4 @@
-"""What a fitted model says beyond scores: probabilities, and which labels pass its cut."""
+"""Calibrated probabilities of a fitted model, and the cuts that select labels by them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _BATCH = 1024
 
 
 class Probabilities(BaseEstimator):
-    """The part of `LabelRanker` that knows how likely its labels are.
+    """The part of `LabelRanker` that turns scores into probabilities.
 
     Attributes
     ----------
-    calibration_ : Calibration or None; from scores to probabilities.
-    held_out_ : HeldOut or None; predictions for rows that the model has not learnt from, on which cuts are chosen.
-    cuts_ : Cuts or None; what `rankae threshold` has stored.
+    calibration_ : Calibration or None; maps scores to probabilities.
+    held_out_ : HeldOut or None; predictions for held-out rows, on which cuts are chosen.
+    cuts_ : Cuts or None; those that `rankae threshold` has stored.
     """
 
     classes_: np.ndarray
@@ -45,7 +45,7 @@ class Probabilities(BaseEstimator):
 
         k : by default 100, or all labels if there are fewer. Labels beyond the first k have no entry.
 
-        As with scikit-learn's own models, one that has no probabilities lacks this method (see `calibrate`).
+        A model without calibration lacks this method, as scikit-learn asks (see `calibrate`).
         """
         columns, scores = self.top_columns(X, MOST_PLACES if k is None else k)
         probabilities = self.probabilities(columns, scores)
@@ -54,17 +54,18 @@ class Probabilities(BaseEstimator):
         return sp.csr_matrix(cells, shape=(len(columns), len(self.classes_)))
 
     def probabilities(self, columns: np.ndarray, scores: np.ndarray, true: bool = False) -> np.ndarray:
-        """Probabilities of what `top_columns` gave: that the label would be recorded, or with `true` that it is right.
+        """Probabilities for the result of `top_columns`: that the label would be recorded, or with `true` that it is
+        true.
 
-        The second is more than the first where training labels are missing; see `Calibration.true`.
+        If training labels are missing, the second is higher than the first; see `Calibration.true`.
         """
         calibration = self._calibrated()
-        found = calibration.probability(scores, np.asarray(self.label_counts_)[columns])
-        found = calibration.true(found) if true else found
-        return np.where(columns >= 0, found, np.float32(0))
+        values = calibration.probability(scores, np.asarray(self.label_counts_)[columns])
+        values = calibration.true(values) if true else values
+        return np.where(columns >= 0, values, np.float32(0))
 
     def selected(self, columns: np.ndarray, scores: np.ndarray, probabilities: np.ndarray | None = None) -> np.ndarray:
-        """Which labels of a ranking the model gives: by its stored cut, else by the score threshold of training."""
+        """Which labels of a ranking are predicted: by the stored cuts, else by the score threshold of training."""
         if self.cuts_ is None:
             keep = (scores >= self.threshold_) & (columns >= 0)
             keep[..., 0] = columns[..., 0] >= 0
@@ -74,7 +75,7 @@ class Probabilities(BaseEstimator):
         )
 
     def calibrate(self, X: Any, Y: Any) -> Self:
-        """Fit the calibration on rows that the model has not learnt from; labels unknown to it are passed over."""
+        """Fit the calibration on held-out rows; labels unknown to the model are ignored."""
         self._check_fitted()
         labels = labels_among(Y, self.classes_, pass_over=True)
         n = labels.shape[0]
@@ -87,11 +88,11 @@ class Probabilities(BaseEstimator):
         return self._calibrate_on(self.predictions_for(X, labels))
 
     def calibrate_with(self, learn: Dataset, check: Dataset) -> Self:
-        """Calibrate a fitted model by a second one, fitted on most of the training rows, and its scores of the others.
+        """Calibrate on the scores of a second model, trained on the rows `learn`, for the rows `check`.
 
-        For methods that keep no rows apart themselves. It takes about as long as training did; the model's ranking
-        stays as it is. The second model has seen fewer rows, so probabilities are rather too low than too high.
-        Both data sets have the label columns of `classes_`.
+        For methods that hold out no rows themselves. It takes about as long as training; the model's ranking does not
+        change. The second model has seen fewer rows, so probabilities tend to be too low rather than too high. Both
+        data sets have the label columns of `classes_`.
         """
         second = clone(self)
         if "checkpoint" in second.get_params():
@@ -100,17 +101,17 @@ class Probabilities(BaseEstimator):
         return self._calibrate_on(second.predictions_for(check.rows, check.labels))
 
     def predictions_for(self, X: Any, labels: sp.csr_matrix) -> HeldOut:
-        """The ranking of rows that the model has not learnt from; a sample of them, if they are very many.
+        """The ranking of held-out rows, or of a sample if there are very many.
 
-        labels : in the columns of `classes_`; those of labels that the model does not know may follow.
+        labels : in the columns of `classes_`; columns of unknown labels may follow.
         """
         n = labels.shape[0]
         picked = np.sort(np.random.default_rng(0).permutation(n)[:_MOST_ROWS])
-        found = []
+        blocks = []
         for start in range(0, len(picked), _BATCH):
-            own = picked[start : start + _BATCH]
-            found.append(self.top_columns([X[i] for i in own] if isinstance(X, list) else X[own], MOST_PLACES))
-        columns, scores = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            block = picked[start : start + _BATCH]
+            blocks.append(self.top_columns([X[i] for i in block] if isinstance(X, list) else X[block], MOST_PLACES))
+        columns, scores = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         return HeldOut(columns, scores, sp.csr_matrix(labels[picked]))
 
     def _calibrate_on(self, held_out: HeldOut | None) -> Self:
@@ -119,18 +120,18 @@ class Probabilities(BaseEstimator):
             self.held_out_, self.calibration_ = held_out, Calibration.fit(held_out, np.asarray(self.label_counts_))
         return self
 
-    def _calibrate_again(self, seen_before: HeldOut) -> None:
-        """Take up rows that were ranked before the model learnt from them; the cut keeps its aim.
+    def _calibrate_again(self, held_out: HeldOut) -> None:
+        """Calibrate again, with further rows that were ranked before the model was trained on them.
 
-        Rows that have been held out earlier stay, as many as a calibration can use. A cut whose aim these rows no
-        longer reach stays where it was.
+        Rows held out earlier are kept, up to the number that a calibration uses. The cuts are chosen again for the same
+        aim; if it can no longer be reached, they stay.
         """
-        if not seen_before.labels.nnz:
+        if not held_out.labels.nnz:
             return
         if self.held_out_ is not None:
-            seen_before = self.held_out_.joined(seen_before, _MOST_ROWS)
+            held_out = self.held_out_.joined(held_out, _MOST_ROWS)
         aim = None if self.cuts_ is None else Aim.parse(self.cuts_.aim)
-        self._calibrate_on(seen_before)
+        self._calibrate_on(held_out)
         if self.held_out_ is None or aim is None:
             self.cuts_ = None
             return
@@ -152,19 +153,19 @@ class Probabilities(BaseEstimator):
         arrays: dict[str, np.ndarray] = {}
         for name, part in (("calibration", self.calibration_), ("cuts", self.cuts_)):
             if part is not None:
-                settings[name], own = part.state()
-                arrays |= {f"{name}.{key}": value for key, value in own.items()}
+                settings[name], part_arrays = part.state()
+                arrays |= {f"{name}.{key}": value for key, value in part_arrays.items()}
         if self.held_out_ is not None:
             arrays |= {f"held_out.{key}": value for key, value in self.held_out_.state().items()}
         return settings, arrays
 
     def _restore_trust(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        def own(name: str) -> dict[str, np.ndarray]:
+        def arrays_of(name: str) -> dict[str, np.ndarray]:
             return {key.removeprefix(f"{name}."): v for key, v in arrays.items() if key.startswith(f"{name}.")}
 
         if "calibration" in settings:
-            self.calibration_ = Calibration.from_state(settings["calibration"], own("calibration"))
+            self.calibration_ = Calibration.from_state(settings["calibration"], arrays_of("calibration"))
         if "cuts" in settings:
-            self.cuts_ = Cuts.from_state(settings["cuts"], own("cuts"), len(self.classes_))
-        if held_out := own("held_out"):
+            self.cuts_ = Cuts.from_state(settings["cuts"], arrays_of("cuts"), len(self.classes_))
+        if held_out := arrays_of("held_out"):
             self.held_out_ = HeldOut.from_state(held_out, len(self.classes_))

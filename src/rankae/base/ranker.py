@@ -1,7 +1,7 @@
-"""The face that every model shares: scikit-learn's verbs, plus `predict_top`, `save` and `load`.
+"""LabelRanker, the base class of all methods: scikit-learn's interface, `predict_top`, `save` and `load`.
 
-A method says three things: `_fit(rows, labels)`, `_top(rows, k)`, and its state as arrays and plain settings.
-Everything else (texts, names, thresholds, files) is here, once.
+A method implements `_fit(rows, labels)`, `_top(rows, k)`, and its state as arrays and JSON values. Texts, label names,
+thresholds and files are handled here.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankae.base.choices import told
-from rankae.base.evaluation import evaluated
-from rankae.base.held_out import MOST_PLACES, HeldOut
+from rankae.base.evaluation import evaluated, predicted_and_true
+from rankae.base.held_out import MOST_PLACES, HeldOut, hits
 from rankae.base.inputs import Targets, is_text, label_matrix, name_array
 from rankae.base.parameters import check_parameters
 from rankae.base.saved_ranker import SavedRanker
@@ -32,7 +32,7 @@ from rankae.progress import log
 
 Rows: TypeAlias = sp.csr_matrix | list[str]
 
-# decision_function is the one call whose answer is rows x labels; beyond this many cells it refuses.
+# decision_function returns a dense array rows x labels; it refuses to build a larger one.
 MOST_DENSE_CELLS = 2**28
 
 
@@ -43,33 +43,32 @@ class LabelRanker(SavedRanker):
     ----------------------
     classes_ : array of label names, one for each column of the label matrix.
     text_ : TextFeatures or None; how strings become weighted words, if the model was fitted on strings.
-    label_counts_ : int array; on how many of the `training_rows_` rows each label stood. Propensities come from them.
-    reading_ : ReadingSettings or None; which columns of the training file were read, for files to come.
-    facts_ : dict; what was noted of the training of a model that was loaded: data, fingerprint, measures.
-    threshold_ : float; `predict` keeps the labels that score at least this much, and always the best one, unless
-        `cuts_` says otherwise.
-    calibration_, held_out_, cuts_ : of probabilities, see `rankae.base.probabilities`.
+    label_counts_ : int array; number of the `training_rows_` rows of each label, for propensities.
+    reading_ : ReadingSettings or None; which columns of the training file were read, for later files.
+    facts_ : dict; facts that were saved with a loaded model: data, fingerprint, measures.
+    threshold_ : float; without `cuts_`, `predict` returns the labels with at least this score, and always the best one.
+    calibration_, held_out_, cuts_ : see `rankae.base.probabilities`.
     """
 
     reads: ClassVar[Literal["features", "text"]] = "features"
-    search_space: ClassVar[Space] = {}  # what a search for good parameters tries
+    search_space: ClassVar[Space] = {}  # parameters that `rankae tune` searches
 
-    # What a method must say, besides `_state` and `_restore` (see `SavedRanker`) ----------------------------------
+    # What a method implements, besides `_state` and `_restore` (see `SavedRanker`) --------------------------------
 
     def _fit(self, rows: Rows, labels: sp.csr_matrix) -> None:
         """Learn from CSR float32 rows (or raw texts, if `reads` is "text") and a CSR 0/1 label matrix.
 
-        A method that keeps rows apart leaves its predictions for them in `self._held_out`, for calibration.
+        A method that holds out rows leaves its predictions for them in `self._held_out`, for calibration.
         """
         raise NotImplementedError
 
     def _top(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The k best labels a row, best first: int32 columns and float32 scores, padded with -1 and -inf."""
+        """The k best labels of each row, best first: int32 columns and float32 scores, padded with -1 and -inf."""
         raise NotImplementedError
 
     @classmethod
     def search_space_for(cls, parameters: dict[str, Any]) -> Space:
-        """`search_space`, where it depends on parameters that are set."""
+        """`search_space`, given the parameters that are set."""
         return cls.search_space
 
     # What a user calls ------------------------------------------------------------------------------------------
@@ -86,14 +85,14 @@ class LabelRanker(SavedRanker):
         return self._learn_dataset(data)
 
     def check_parameters(self, method: str | None = None) -> None:
-        """Refuse a parameter that is out of range, in one sentence that names the method; `fit` asks this first."""
+        """Refuse parameters out of range, in one sentence that names the method; `fit` calls this first."""
         check_parameters(method or self.method, type(self), self.get_params(deep=False))
 
     def predict_top(self, X: Any, k: int = 5, proba: bool = False) -> tuple[np.ndarray, ...]:
         """The k best labels of each row, best first: (names, scores), both rows x min(k, labels).
 
-        A model may find fewer than k labels: then the names are objects, with None in the places left over.
-        With `proba`, (names, scores, probabilities); the order is by scores.
+        A model may rank fewer than k labels; the remaining names are then None. With `proba`, the result is (names,
+        scores, probabilities), still in the order of scores.
         """
         columns, scores = self.top_columns(X, k)
         names, nothing = self.classes_[columns], columns < 0
@@ -110,12 +109,12 @@ class LabelRanker(SavedRanker):
         return self._answer(self._rows(X), min(k, len(self.classes_)))
 
     def score_pairs(self, X: Any, also: np.ndarray, k: int = MOST_PLACES) -> tuple[Shortlist, np.ndarray, np.ndarray]:
-        """Scores of the best labels of each row and of some others, whatever they score.
+        """Scores of the best labels of each row and of further labels.
 
-        also : int32, rows x m label columns, padded with -1.
+        also : int32 [rows, m], columns of further labels, padded with -1.
 
-        Returns the entries, their scores, and what the scores come from, float32 [entries, facts].
-        A method that cannot score a label by itself gives those that its k best do not hold the lowest score.
+        Returns the entries, their scores, and the features that the scores are computed from, float32 [entries, m].
+        A method that cannot score single labels gives the lowest score to labels that are not among its k best.
         """
         self._check_fitted()
         return self._pairs(self._rows(X), also, min(k, len(self.classes_)))
@@ -127,7 +126,7 @@ class LabelRanker(SavedRanker):
         row, place = np.nonzero(ranked)
         shape = len(columns), len(self.classes_)
         lowest = scores[ranked].min(initial=0) - 1
-        # Stored as what lies above the lowest, so that what is not stored is the lowest.
+        # Stored as differences to the lowest score, so that entries that are not stored have the lowest.
         above = sp.csr_matrix((scores[row, place] - lowest, (row, columns[row, place])), shape=shape)
         above.sort_indices()
         values = shortlist.values_of(above) + lowest
@@ -163,18 +162,9 @@ class LabelRanker(SavedRanker):
         return sp.csr_matrix((ones, (row, columns[keep])), shape=(len(columns), len(self.classes_)))
 
     def score(self, X: Any, y: Any) -> float:
-        """P@1, the share of rows whose best label is right; an indicator matrix has the columns of `classes_`."""
-        targets = label_matrix(y)
-        columns, _ = self.top_columns(X, 1)
-        if len(columns) != targets.matrix.shape[0]:
-            raise DataError(f"there are {len(columns)} rows but {targets.matrix.shape[0]} rows of labels")
-        known = {name: i for i, name in enumerate(self.classes_.tolist())}
-        to_model = np.array([known.get(name, -2) for name in targets.classes.tolist()], dtype=np.int64)
-        if targets.kind == "indicator" and not targets.named:
-            to_model = np.arange(len(to_model))
-        coo = targets.matrix.tocoo()
-        right = to_model[coo.col] == columns[coo.row, 0]
-        return float(right.sum() / max(1, len(columns)))
+        """P@1, the share of rows whose best label is true; an indicator matrix has the columns of `classes_`."""
+        columns, labels = predicted_and_true(self, X, label_matrix(y), 1)
+        return float(hits(columns, labels).sum() / max(1, len(columns)))
 
     def evaluate(self, X: Any, y: Any, k: Sequence[int] = (1, 3, 5)) -> dict[str, float | int]:
         """P@k, nDCG@k, PSP@k and more in percent, as `rankae evaluate` prints them; see `rankae.metrics`.
@@ -191,7 +181,7 @@ class LabelRanker(SavedRanker):
             check_is_fitted(self, "classes_")
 
     def _answer(self, rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """`_top`, with an empty answer to no rows, so that no method need provide for it."""
+        """`_top`, with an empty result for no rows, so that methods need not handle that case."""
         if _length(rows) == 0:
             return np.empty((0, k), dtype=np.int32), np.empty((0, k), dtype=np.float32)
         columns, scores = self._top(rows, k)
@@ -204,7 +194,7 @@ class LabelRanker(SavedRanker):
         return TextFeatures()
 
     def _training_rows(self, X: Any, targets: Targets) -> Rows:
-        """X as `_fit` reads it; labels are given for methods that choose their features by evidence."""
+        """X as `_fit` reads it; methods that choose their features use the labels."""
         self.text_ = None
         X = with_vectors(X)
         if is_text(X):
@@ -244,7 +234,7 @@ class LabelRanker(SavedRanker):
         return rows
 
     def _is_ready(self, X: Any) -> bool:
-        """Whether there is nothing to convert or complain of; scikit-learn would take longer than a row to find out."""
+        """Whether X needs no conversion or check: scikit-learn's checks take longer than predicting a row."""
         return (
             isinstance(X, sp.csr_matrix)
             and X.dtype == np.float32
@@ -255,7 +245,7 @@ class LabelRanker(SavedRanker):
         )
 
     def _learn(self, X: Any, Y: Any, *, reading: ReadingSettings | None = None, **given: Any) -> Self:
-        """`fit`; what a method is given besides rows and labels is handed to `_training_rows` and to `_fit`."""
+        """`fit`; further arguments are passed to `_training_rows` and to `_fit`."""
         if Y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         if isinstance(X, list | tuple) and not X:
@@ -288,9 +278,9 @@ class LabelRanker(SavedRanker):
         return self
 
     def _log_training(self) -> None:
-        """What `rankae train` prints, for programs that listen to the logger `rankae`."""
-        for name, made in getattr(self, "choices_", {}).items():
-            log.info("%s: %s", name, told(made))
+        """Log what `rankae train` prints to the logger `rankae`."""
+        for name, one in getattr(self, "choices_", {}).items():
+            log.info("%s: %s", name, told(one))
         log.info("%s: %d rows, %d labels", self.method, self.training_rows_, len(self.classes_))
 
     def _set_threshold(self, rows: Rows, labels: sp.csr_matrix) -> None:
@@ -320,7 +310,7 @@ def named_targets(data: Dataset) -> Targets:
 
 
 def none_of(unknown: dict[str, Any]) -> dict[str, Any]:
-    """Nothing; and a sentence for those who hand in what no method has a use for."""
+    """An empty dict; refuses arguments of `fit` that no method has, in one sentence."""
     if "sample_weight" in unknown:
         raise RankaeError("rows are not weighed: leave sample_weight out, and give a row twice if it is to count twice")
     if unknown:

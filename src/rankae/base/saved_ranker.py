@@ -1,4 +1,4 @@
-"""A ranker as a folder: what is written of it, and how it is read again, whatever the file holds."""
+"""Saves a ranker to a model folder, and loads it, also from files that are damaged or forged."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rankae.model_file.schema import Array, check_arrays, check_facts
 
 _OF_THIS_CLASS = ("text.", "training.", "calibration.", "held_out.", "cuts.")  # arrays that no method writes
 
-# What reading a file that was made up may end in, deep in a library.
-_OF_FORGED_FILES = LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError
+# Errors that a forged file may cause deep in a library.
+_ERRORS_OF_FORGED_FILES = LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError
 
 
 class SavedRanker(Probabilities):
@@ -33,19 +33,19 @@ class SavedRanker(Probabilities):
     kind_: str
     text_: TextFeatures | None
 
-    # What a method must say -------------------------------------------------------------------------------------
+    # What a method implements -----------------------------------------------------------------------------------
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What `_restore` needs besides the constructor's parameters: JSON values and arrays."""
+        """JSON values and arrays that `_restore` needs besides the constructor's parameters."""
         raise NotImplementedError
 
     def _restore(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         raise NotImplementedError
 
     def _schema(self, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Array]:
-        """What the arrays of a model file must be, for methods whose `_restore` does not check them by itself.
+        """Types and shapes of the model file's arrays, for methods whose `_restore` does not check them itself.
 
-        The sizes "labels", "features" and "rows" (of training) are known.
+        Shapes may use the sizes "labels", "features" and "rows" (the number of training rows).
         """
         return {}
 
@@ -98,7 +98,7 @@ class SavedRanker(Probabilities):
             return cls._from_file(model_file)
         except RankaeError:
             raise
-        except _OF_FORGED_FILES as error:
+        except _ERRORS_OF_FORGED_FILES as error:
             raise ModelFileError(
                 f"{path} lacks what a {cls.method} model needs ({type(error).__name__}: {_in_one_line(error)}); "
                 "train it again"
@@ -107,7 +107,7 @@ class SavedRanker(Probabilities):
     @classmethod
     def _from_file(cls, model_file: ModelFile) -> Self:
         settings, arrays = model_file.settings, model_file.arrays
-        # An older model may have been trained with parameters that are gone; a place to write to is never a model's.
+        # Models of older versions may have parameters that no longer exist. A checkpoint folder is never restored.
         known = set(cls._get_param_names()) - {"checkpoint", "resume"}
         parameters = {name: value for name, value in settings["parameters"].items() if name in known}
         check_parameters(cls.method, cls, parameters)
@@ -126,11 +126,11 @@ class SavedRanker(Probabilities):
             text_arrays = {name.removeprefix("text."): v for name, v in arrays.items() if name.startswith("text.")}
             model.text_ = TextFeatures.from_state(settings["text"], text_arrays, model_file.tables["words"])
         model._restore_trust(settings.get("trust", {}), arrays)
-        own = {n: v for n, v in arrays.items() if not n.startswith(_OF_THIS_CLASS)}
+        method_arrays = {n: v for n, v in arrays.items() if not n.startswith(_OF_THIS_CLASS)}
         sizes = {"labels": len(model.classes_), "features": model.n_features_in_, "rows": model.training_rows_}
         check_arrays({"training.label_counts": Array("iuf", ("labels",))}, arrays, sizes)
-        check_arrays(model._schema(settings["state"], own), own, sizes)
-        model._restore(settings["state"], own)
+        check_arrays(model._schema(settings["state"], method_arrays), method_arrays, sizes)
+        model._restore(settings["state"], method_arrays)
         return model
 
 

@@ -1,4 +1,4 @@
-"""Which of a method's parameters a search may try, and where: each method's class says so in its `search_space`."""
+"""The search space of a method's parameters, which its class declares in `search_space`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True)
 class Between:
-    """A number between two others, drawn evenly, or evenly by its logarithm; whole if both ends are."""
+    """A number drawn uniformly (with `log`, log-uniformly) between two bounds; an integer if both are integers."""
 
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""The seed of a fit: one number, drawn once, whatever `random_state` is."""
+"""The seed of a fit, drawn once from `random_state`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 
 
 def drawn_seed(random_state: int | np.integer | np.random.RandomState | None) -> int:
-    """The number itself, one that a RandomState draws, or one by chance.
+    """The integer itself, one drawn from a RandomState, or a random one for None.
 
-    Drawn once per fit: a seed that differs between two reads would train on other rows than it holds out.
+    Drawn once per fit: with a seed that differs between two reads, training rows and held-out rows could overlap.
     """
     if random_state is None:
         return int(np.random.default_rng().integers(2**31))

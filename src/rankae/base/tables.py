@@ -34,7 +34,7 @@ def listed(column: Any) -> list[Any]:
 
 
 def only_column(table: Any) -> Any:
-    """The column of a table that has but one, as `df[["text"]]` has; anything else as it is."""
+    """The column of a table with one column, such as `df[["text"]]`; anything else as it is."""
     names = column_names(table)
     if names is not None:
         return table[names[0]] if len(names) == 1 else table
@@ -56,10 +56,10 @@ def is_number(column: Any) -> bool:
 
 
 def texts_of(rows: Any) -> Any:
-    """Texts in any container as a list of strings; what holds no text is given back as it is, for others to read.
+    """Texts in any container as a list of strings; anything that holds no text is returned as it is.
 
-    A mistake that scikit-learn's words would hide is told here: a string alone, a table of several columns of which
-    some are text, a text that is missing.
+    Refuses a single string, a table of several columns some of which are text, and missing texts, because
+    scikit-learn's messages about these do not name the cause.
     """
     if isinstance(rows, str | bytes):
         raise DataError("a string alone was given where rows are expected: put it in a list, [text]")

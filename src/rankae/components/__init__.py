@@ -1,1 +1,1 @@
-"""What scores and proposes labels, one file each, and the stacker that joins them."""
+"""The components of the default model, which propose and score labels, and the stacker that combines their scores."""

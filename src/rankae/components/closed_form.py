@@ -1,9 +1,9 @@
-"""The warm start as a component of the model: F(x) = x W with gates of 1, then D, tuned on leave-one-out codes.
+"""The closed-form start as a component: F(x) = x W with gates of 1, and D, which may be tuned.
 
     score = D(z + R(z)),    z = F(x),    R a small ReLU layer that starts at 0
 
-D and R are trained by the smooth ranking loss on leave-one-out codes. On the codes that F gives its own training rows
-there is nothing to learn: it ranks those almost perfectly already.
+D and R are tuned with the smooth ranking loss on leave-one-out codes. The codes that F gives its own training rows
+would be useless for that, because they rank the training labels almost perfectly.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from rankae.paper.losses.smooth_ranking import smooth_ranking_loss
 from rankae.paper.schedule import learning_rate_factor
 from rankae.progress import track
 
-# Ridge scores lie within 0 and 1; a ranking loss wants them several units apart.
+# Ridge scores lie between 0 and 1; the ranking loss needs differences of several units.
 _TEMPERATURE = 12.0
-_MOST_CHECKED = 2000  # rows on which epochs are compared
-_FEW = 3  # codes for which a loop is faster than the calls that a matrix product takes
+_MOST_CHECKED = 2000  # validation rows that choose the epoch
+_FEW = 3  # up to so many codes, a loop is faster than the overhead of a matrix product
 
 
 def _with_residual(codes: np.ndarray, W: np.ndarray, b: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """z + R(z), by torch, whose threads are the user's; numpy's library has threads of its own."""
+    """z + R(z) in torch, which keeps to the user's number of threads; numpy's BLAS has threads of its own."""
     z = torch.from_numpy(codes)
     hidden = torch.addmm(torch.from_numpy(b), z, torch.from_numpy(W).T).relu_()
     return torch.addmm(z, hidden, torch.from_numpy(U).T).numpy()
@@ -54,10 +54,10 @@ def _with_residual_of_few(codes, W, b, U):
 
 
 class ClosedForm:
-    """A word table W [V, h], a label table [L, h], biases [L], and the residual layer's arrays, if it has one.
+    """A word table W [V, h], a label table [L, h], biases [L], and the arrays of the residual layer, if there is one.
 
-    common : columns, ascending, of the labels that it proposes; None for all. A code of a few hundred numbers has no
-        room for labels that a handful of rows carry; neighbours find those.
+    common : ascending columns of the labels that it proposes; None for all. A code of a few hundred dimensions cannot
+        represent labels with a handful of rows; the neighbours propose those.
     """
 
     name = "code"
@@ -76,13 +76,13 @@ class ClosedForm:
 
     @classmethod
     def untouched(cls, start: WarmStart, common: np.ndarray | None = None) -> Self:
-        """The ridge solution, as it came out of the solver."""
+        """The untuned ridge solution."""
         bias = np.zeros(len(start.label_table), dtype=np.float32)
         return cls(start.word_table, start.label_table, bias, {}, common)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Words and labels that it knows."""
+        """Number of words and of labels."""
         return len(self.word_table), len(self.label_table)
 
     def predict(self, rows: sp.csr_matrix) -> CodePredictions:
@@ -108,11 +108,11 @@ class ClosedForm:
         hidden: int = 300,
         seed: int = 0,
     ) -> ClosedForm:
-        """Train D and R on leave-one-out codes; the untouched start is returned if no epoch ranks held-out rows better.
+        """Train D and R on leave-one-out codes; returns `self` if no epoch ranks the held-out rows better.
 
-        A step looks at the labels that the component proposes: all of them, or the common ones.
+        Only the labels that the component proposes are tuned.
 
-        check : places of the rows that are held out; by default an eighth.
+        check : indices of the held-out rows; by default an eighth of the rows.
         """
         if check is None:
             order = np.random.default_rng(seed).permutation(len(loo_codes))
@@ -121,10 +121,10 @@ class ClosedForm:
             return self
         learn = np.setdiff1d(np.arange(len(loo_codes)), check)
         check = check[:_MOST_CHECKED]
-        best, merit = self, _merit(self, loo_codes[check], labels[check])
-        for now in self._epochs(loo_codes, labels, learn, epochs, hidden, seed):
-            if (found := _merit(now, loo_codes[check], labels[check])) > merit:
-                best, merit = now, found
+        best, best_merit = self, _merit(self, loo_codes[check], labels[check])
+        for component in self._epochs(loo_codes, labels, learn, epochs, hidden, seed):
+            if (now_merit := _merit(component, loo_codes[check], labels[check])) > best_merit:
+                best, best_merit = component, now_merit
         return best
 
     @staticmethod
@@ -138,35 +138,35 @@ class ClosedForm:
         hidden: int = 300,
         seed: int = 0,
     ) -> Sequence[ClosedForm]:
-        """Stack tuned without each fold, and at last one tuned on all rows.
+        """Components tuned without each fold, and last one tuned on all rows.
 
-        All stop after the same epoch, the one that ranks held-out rows best over all folds: scores without a fold
-        must be of the kind that the last component will give. To keep every epoch's D of every fold would take too
-        much memory, so the descent is run again up to that epoch.
+        All stop after the same epoch, the one with the best precision over all held-out folds, so that the out-of-fold
+        scores are distributed like those of the last component. Storing D of every epoch and fold would take too much
+        memory, so tuning is run again up to that epoch.
 
-        components, codes : without each fold, and at last with all rows.
+        components, codes : fitted without each fold, and last on all rows.
         """
         merits = np.zeros(epochs + 1)
         every = np.arange(labels.shape[0])
         learnt = [np.setdiff1d(every, fold) for fold in folds] + [every]
-        how = epochs, hidden, seed
-        for component, own, learn, fold in zip(components, codes, learnt, folds, strict=False):
-            asked = own[fold], labels[fold]
-            merits[0] += len(fold) * _merit(component, *asked)
-            for e, now in enumerate(component._epochs(own, labels, learn, *how), 1):
-                merits[e] += len(fold) * _merit(now, *asked)
+        options = epochs, hidden, seed
+        for component, fold_codes, learn, fold in zip(components, codes, learnt, folds, strict=False):
+            held_out = fold_codes[fold], labels[fold]
+            merits[0] += len(fold) * _merit(component, *held_out)
+            for e, tuned in enumerate(component._epochs(fold_codes, labels, learn, *options), 1):
+                merits[e] += len(fold) * _merit(tuned, *held_out)
         best = int(merits.argmax())
         if best == 0:
             return components
         return [
-            next(islice(component._epochs(own, labels, learn, *how), best - 1, None))
-            for component, own, learn in zip(components, codes, learnt, strict=True)
+            next(islice(component._epochs(fold_codes, labels, learn, *options), best - 1, None))
+            for component, fold_codes, learn in zip(components, codes, learnt, strict=True)
         ]
 
     def _epochs(
         self, loo_codes: np.ndarray, labels: sp.csr_matrix, learn: np.ndarray, epochs: int, hidden: int, seed: int
     ) -> Iterator[ClosedForm]:
-        """The component after each epoch of tuning on the rows `learn` (places)."""
+        """The component after each epoch of tuning on the rows `learn` (indices)."""
         rng = np.random.default_rng(seed)
         columns = np.arange(labels.shape[1]) if self.common is None else self.common
         model = _TunedDecoder(self, columns, hidden, float(np.linalg.norm(loo_codes, axis=1).mean()), seed)
@@ -193,21 +193,21 @@ class ClosedForm:
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         residual = {n.removeprefix("residual_"): v for n, v in arrays.items() if n.startswith("residual_")}
-        common, known = arrays.get("common"), len(arrays["label_table"])
-        if common is not None and not (np.diff(common, prepend=-1, append=known) > 0).all():
-            raise ModelFileError("the labels that the model's code proposes contradict themselves; train it again")
+        common, label_count = arrays.get("common"), len(arrays["label_table"])
+        if common is not None and not (np.diff(common, prepend=-1, append=label_count) > 0).all():
+            raise ModelFileError("the labels that the model's code proposes are inconsistent; train it again")
         return cls(arrays["word_table"], arrays["label_table"], arrays["bias"], residual, common)
 
 
 class _TunedDecoder(nn.Module):
-    """D, as far as it concerns the labels of some columns, and R while they learn; the temperature scales scores."""
+    """The trainable rows of D (those of `columns`) and R; scores are scaled by the temperature."""
 
     def __init__(self, start: ClosedForm, columns: np.ndarray, hidden: int, code_norm: float, seed: int) -> None:
         super().__init__()
         self.columns = columns
         generator, self.rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
         h = start.label_table.shape[1]
-        # Codes are short; their mean length is taken out so that the layer starts at a fair scale.
+        # Normalises the codes, which are short, to a mean length of 3.
         scale = 3 / max(code_norm, 1e-6)
         self.table = nn.Parameter(torch.from_numpy(start.label_table[columns] * np.float32(_TEMPERATURE)))
         self.bias = nn.Parameter(torch.zeros(len(columns)))
@@ -222,7 +222,7 @@ class _TunedDecoder(nn.Module):
 
     def forward(self, z: Tensor) -> Tensor:
         hidden = torch.relu(torch.addmm(self.b, z, self.W.T))
-        # Dropout of one half by random bits: torch would draw a number for each unit, which takes as long as the rest.
+        # Dropout of one half by random bits: torch draws a float for each unit, which would double the time of a step.
         bits = np.frombuffer(self.rng.bytes(-(-hidden.numel() // 8)), dtype=np.uint8)
         kept = np.unpackbits(bits, count=hidden.numel()).reshape(hidden.shape)
         hidden = hidden * (2 * torch.from_numpy(kept))

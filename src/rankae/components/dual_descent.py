@@ -1,11 +1,11 @@
-"""L2-regularised, squared-hinge SVMs, one a label, by coordinate descent in the dual.
+"""L2-regularised, squared-hinge SVMs, one per label, by dual coordinate descent.
 
-A label's weights are w = sum of alpha_i y_i x_i over its rows. A visit to row i moves alpha_i to where the dual is
-highest, which costs the words of that row. Rows can be held out in folds: a label is then solved without each fold in
-turn, for its scores of rows that it has not seen, and at last with all of them, from where it stood.
+A label's weights are w = sum of alpha_i y_i x_i over its rows. A visit to row i maximises the dual over alpha_i, at the
+cost of the words of that row. Rows can be held out in folds: a label is then solved without each fold in turn, which
+gives out-of-fold scores, and last with all rows, starting from the previous solution.
 
-Which rows are negatives of a label may itself be owed to the labels of held-out rows: near a row that carries it, a
-label is proposed more often. So an entry says of each fold whether it would be there if the fold were not.
+The choice of negatives could leak the labels of held-out rows, because a label is proposed more often near a row that
+carries it. Every entry therefore has a bit for each fold that tells whether it would exist without that fold.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from numba import njit
 
 MOST_FOLDS = 7  # an entry is used without fold f if bit f of its `uses` is set, and with all rows if bit 7 is
 WITH_ALL = np.uint8(1 << MOST_FOLDS)
-_SHRINK_ABOVE = np.float32(0.3)  # a row outside the margin by this much is set aside until the others have settled
+_SHRINK_ABOVE = np.float32(0.3)  # shrinking: a row outside the margin by more is skipped until the others converge
 
 
 class Rows(NamedTuple):
-    """CSR rows with a constant word for the bias: row i has words[starts[i]:starts[i + 1]].
+    """CSR rows: row i has words[starts[i]:starts[i + 1]]. The bias is a constant feature that is not stored.
 
-    lengths : squared, of each row.
+    lengths : squared length of each row.
     """
 
     starts: np.ndarray
@@ -33,7 +33,7 @@ class Rows(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """What each label is solved from: label l has rows[starts[l]:starts[l + 1]], each with a sign and its `uses`."""
+    """Training rows of each label: label l has rows[starts[l]:starts[l + 1]], each with a sign and its `uses`."""
 
     starts: np.ndarray
     rows: np.ndarray
@@ -42,7 +42,7 @@ class Entries(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """Sparse weight vectors of labels to go on from; all empty where there is nothing to go on from."""
+    """Sparse weight vectors that the labels start from; empty for a start from zero."""
 
     starts: np.ndarray
     words: np.ndarray
@@ -50,7 +50,12 @@ class Vectors(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """cost : C. passes, last_passes : without each fold, and at last over all rows. least : a weight that is kept."""
+    """Parameters of the solver.
+
+    cost : C.
+    passes, last_passes : over the rows without each fold, and over all rows.
+    least : smaller weights are dropped.
+    """
 
     cost: np.float32
     passes: int
@@ -60,11 +65,11 @@ class Limits(NamedTuple):
 
 
 class Folds(NamedTuple):
-    """Rows' scores by solves that have not seen them.
+    """The folds, and the out-of-fold scores.
 
-    size : how many folds.
+    size : number of folds.
     of_row : the fold of each row, -1 for none.
-    scores : of each entry, by the solve without its row's fold.
+    scores : of each entry, by the solution without its row's fold.
     """
 
     size: int
@@ -73,9 +78,9 @@ class Folds(NamedTuple):
 
 
 class _Label(NamedTuple):
-    """One label's entries, the vector it starts from, and the state of its descent.
+    """One label's entries, its starting vector, and the state of the solver.
 
-    moved : of each entry, whether it has ever had a dual weight: what it added to `w`, taken back, leaves rounding.
+    moved : whether each entry's alpha was ever above 0. Even if it is 0 again, rounding errors remain in `w`.
     """
 
     rows: np.ndarray
@@ -93,7 +98,7 @@ class _Label(NamedTuple):
 def _dot(w, words, weights):
     total = np.float32(0)
     for t in range(len(words)):
-        total += w[np.uint64(words[t])] * weights[t]  # unsigned: no test for places that count from the end
+        total += w[np.uint64(words[t])] * weights[t]  # unsigned: no check for negative indices
     return total
 
 
@@ -105,7 +110,7 @@ def _add(change, words, weights, w):
 
 @njit(cache=True, nogil=True)
 def _shuffle(order, size, state):
-    """Shuffle order[:size]; a generator of 64 bits (xorshift) costs a tenth of numba's own. Gives its new state."""
+    """Shuffle order[:size] and return the new state; a 64-bit xorshift costs a tenth of numba's own generator."""
     for a in range(size - 1):
         state ^= state << np.uint64(13)
         state ^= state >> np.uint64(7)
@@ -117,7 +122,7 @@ def _shuffle(order, size, state):
 
 @njit(cache=True, nogil=True, fastmath=True)
 def _solve(label, size, data, w, cost, passes, tolerance, state):
-    """Descend over the entries order[:size] of one label; the weights are in `w`, its last place is the bias."""
+    """Coordinate descent over the entries order[:size] of one label; `w` holds its weights, and last the bias."""
     active, bias_place = size, len(w) - 1
     rows, signs, alpha, moved, order = label.rows, label.signs, label.alpha, label.moved, label.order
     starts, words, weights, lengths = data.starts, data.words, data.weights, data.lengths
@@ -129,8 +134,8 @@ def _solve(label, size, data, w, cost, passes, tolerance, state):
         while a < active:
             i = order[a]
             row, sign = rows[i], signs[i]
-            own, own_weights = words[starts[row] : starts[row + 1]], weights[starts[row] : starts[row + 1]]
-            gradient = sign * (_dot(w, own, own_weights) + w[bias_place]) - 1 + diagonal * alpha[i]
+            row_words, row_weights = words[starts[row] : starts[row + 1]], weights[starts[row] : starts[row + 1]]
+            gradient = sign * (_dot(w, row_words, row_weights) + w[bias_place]) - 1 + diagonal * alpha[i]
             if alpha[i] == 0 and gradient >= 0:
                 if gradient > _SHRINK_ABOVE and round_ > 0:
                     active -= 1
@@ -144,7 +149,7 @@ def _solve(label, size, data, w, cost, passes, tolerance, state):
             alpha[i] = new
             if change != 0:
                 moved[i] = 1
-                _add(change, own, own_weights, w)
+                _add(change, row_words, row_weights, w)
                 w[bias_place] += change
             a += 1
         if worst < tolerance:
@@ -155,7 +160,7 @@ def _solve(label, size, data, w, cost, passes, tolerance, state):
 
 @njit(cache=True, nogil=True)
 def _set_start(label, data, w):
-    """Put the old weights into `w`, in place of what the rows that ever had a dual weight have left there."""
+    """Reset `w` to the starting vector: clear the words of all rows that have changed it."""
     for i in range(len(label.rows)):
         if label.moved[i]:
             w[data.words[data.starts[label.rows[i]] : data.starts[label.rows[i] + 1]]] = 0
@@ -167,7 +172,7 @@ def _set_start(label, data, w):
 
 @njit(cache=True, nogil=True)
 def _solve_without_folds(label, data, folds, scores, w, limits, state):
-    """Solve without each fold in turn, and note the scores of its rows; a fold without a row costs nothing."""
+    """Solve without each fold in turn and write the scores of its rows; folds without a row are skipped."""
     solved = False
     rows, fold = label.rows, folds.of_row
     for f in range(folds.size):
@@ -192,13 +197,13 @@ def _solve_without_folds(label, data, folds, scores, w, limits, state):
 
 @njit(cache=True, nogil=True)
 def _used_with_all(label, data, w):
-    """Put the entries that the last solve is about into `order`, and take back what others have added to `w`."""
+    """Put the entries of the final solve into `order`, and subtract what the other entries have added to `w`."""
     kept = 0
     for i in range(len(label.rows)):
         if label.uses[i] & WITH_ALL:
             label.order[kept] = i
             kept += 1
-        elif label.alpha[i] != 0:  # and stays so: whoever clears `w` of this label's words goes by it
+        elif label.alpha[i] != 0:
             change = -label.alpha[i] * label.signs[i]
             start, stop = data.starts[label.rows[i]], data.starts[label.rows[i] + 1]
             _add(change, data.words[start:stop], data.weights[start:stop], w)
@@ -210,14 +215,14 @@ def _used_with_all(label, data, w):
 def solve_labels(first, last, data, entries, old, limits, folds, w, counts, biases, seed):
     """Solve the labels first:last; returns the words and weights of their vectors, one after the other.
 
-    Weights start from, and are drawn to, the old ones.
+    Weights start from the old ones and are regularised towards them.
 
     data, entries, old, limits, folds : `Rows`, `Entries`, `Vectors`, `Limits` and `Folds`.
-    w : zeros for all words and the bias, and left so.
-    counts, biases : of each label, to be filled in.
+    w : zeros for all words and the bias; it is zero again afterwards.
+    counts, biases : output, one for each label.
     """
-    room, used = 1024, 0
-    found_words, found_weights = np.empty(room, np.int32), np.empty(room, np.float32)
+    room, kept_count = 1024, 0
+    kept_words, kept_weights = np.empty(room, np.int32), np.empty(room, np.float32)
     for place in range(first, last):
         begin, end = entries.starts[place], entries.starts[place + 1]
         label = _Label(
@@ -234,29 +239,29 @@ def solve_labels(first, last, data, entries, old, limits, folds, w, counts, bias
         state = np.uint64(seed + place + 1) * np.uint64(0x9E3779B97F4A7C15)  # spread over all bits, and never 0
         _set_start(label, data, w)
         _solve_without_folds(label, data, folds, folds.scores[begin:end], w, limits, state)
-        kept = _used_with_all(label, data, w)
-        _solve(label, kept, data, w, limits.cost, limits.last_passes, limits.tolerance, state)
-        before = used
-        for i in range(end - begin + 1):  # the words of each row, at last those that only the old weights have
+        solved_count = _used_with_all(label, data, w)
+        _solve(label, solved_count, data, w, limits.cost, limits.last_passes, limits.tolerance, state)
+        before = kept_count
+        for i in range(end - begin + 1):  # the words of each row, and last those of the old weights only
             if i == end - begin:
-                its_words, smallest = label.old_words, np.float32(0)
+                words, smallest = label.old_words, np.float32(0)
             elif label.moved[i] == 0:
                 continue
             else:
                 row = label.rows[i]
-                its_words, smallest = data.words[data.starts[row] : data.starts[row + 1]], limits.least
-            for word in its_words:
+                words, smallest = data.words[data.starts[row] : data.starts[row + 1]], limits.least
+            for word in words:
                 if w[word] != 0 and abs(w[word]) >= smallest:
-                    if used == room:
+                    if kept_count == room:
                         room *= 2
-                        found_words = np.concatenate((found_words, found_words))
-                        found_weights = np.concatenate((found_weights, found_weights))
-                    found_words[used], found_weights[used] = word, w[word]
-                    used += 1
+                        kept_words = np.concatenate((kept_words, kept_words))
+                        kept_weights = np.concatenate((kept_weights, kept_weights))
+                    kept_words[kept_count], kept_weights[kept_count] = word, w[word]
+                    kept_count += 1
                 w[word] = 0
-        by_word = np.argsort(found_words[before:used])
-        found_words[before:used] = found_words[before:used][by_word]
-        found_weights[before:used] = found_weights[before:used][by_word]
+        by_word = np.argsort(kept_words[before:kept_count])
+        kept_words[before:kept_count] = kept_words[before:kept_count][by_word]
+        kept_weights[before:kept_count] = kept_weights[before:kept_count][by_word]
         biases[place], w[-1] = w[-1], 0
-        counts[place] = used - before
-    return found_words[:used].copy(), found_weights[:used].copy()
+        counts[place] = kept_count - before
+    return kept_words[:kept_count].copy(), kept_weights[:kept_count].copy()

@@ -1,4 +1,4 @@
-"""The single Rank-AE network as a component of the default (see `rankae.recipe.joint_network`)."""
+"""The single Rank-AE network as a component of the default model (see `rankae.recipe.joint_network`)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,17 @@ from rankae.paper.rank_network import RankNetwork
 from rankae.paper.settings import JointSettings
 from rankae.paper.two_paths import TwoPathEmbedding
 
-_GENTLY = 3e-4  # a tenth of the learning rate of a new network: it is to be corrected, not trained anew
+_UPDATE_RATE = 3e-4  # learning rate of an update, a tenth of that of a new network
 _COARSE = ("int8", "int4")
 _LINEAR_PATH, _OF_WORDS, _OF_LABELS = "F.solved_words", "F.word_vectors", "D.label_vectors"
 
 
 class JointNetwork:
-    """F, E and D of one network, which scores by D(F(x)). Its linear path is the code, which has the words."""
+    """F, E and D of one network, which scores labels by D(F(x)).
+
+    Its linear path has the same word table as the component `ClosedForm`, so it is stored there only, and `predict` is
+    given the codes.
+    """
 
     name = "network"
 
@@ -35,7 +39,7 @@ class JointNetwork:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Words and labels that it knows."""
+        """Number of words and of labels."""
         return self.network.shape.words, self.network.shape.labels
 
     @property
@@ -43,7 +47,7 @@ class JointNetwork:
         return self.network.history
 
     def predict(self, rows: sp.csr_matrix, codes: np.ndarray) -> CodePredictions:
-        """codes : what the linear path says of the rows, which is what the code says of them."""
+        """codes : output of the linear path for these rows, x W."""
         return CodePredictions(self.network.codes_for_decoder(self._read(rows, codes)), *self.network.decoder())
 
     def _read(self, rows: sp.csr_matrix, codes: np.ndarray) -> sp.csr_matrix | CodedRows:
@@ -52,50 +56,57 @@ class JointNetwork:
     def trained_further(
         self, rows: sp.csr_matrix, codes: np.ndarray, labels: sp.csr_matrix, epochs: int, seed: int = 0
     ) -> JointNetwork:
-        """The same network after some more epochs on new rows; this component stays as it is."""
+        """A copy of the network after some more epochs on new rows."""
         shape = {name: value for name, value in asdict(self.network.shape).items() if name not in ("words", "labels")}
         settings = JointSettings(
-            **shape, loss="smooth", margin=0.0, direct=1.0, decay=0.0, learning_rate=_GENTLY, epochs=epochs, seed=seed
+            **shape,
+            loss="smooth",
+            margin=0.0,
+            direct=1.0,
+            decay=0.0,
+            learning_rate=_UPDATE_RATE,
+            epochs=epochs,
+            seed=seed,
         )
         network = train_joint(self._read(rows, codes), labels, settings, network=self.network)
-        if network.precision in _COARSE:  # whose steps are larger than what gentle training changes
+        if network.precision in _COARSE:  # the changes of an update are smaller than its rounding errors
             network.precision = "float16"
         return JointNetwork(network)
 
     def with_labels(self, vectors: np.ndarray, biases: np.ndarray) -> JointNetwork:
-        """The network with further labels, whose rows of D are given; E knows them by the same vectors."""
-        made, arrays = self.state()
+        """The network with further labels, given their rows of D; E gets the same vectors."""
+        settings, arrays = self.state()
         longer = {"E.label_vectors": vectors / TEMPERATURE, "D.label_vectors": vectors, "D.label_bias": biases}
         for name, more in longer.items():
             arrays[name] = np.concatenate([np.asarray(arrays[name]), more.astype(np.float32)])
-        shape = made["shape"] | {"labels": made["shape"]["labels"] + len(biases)}
+        shape = settings["shape"] | {"labels": settings["shape"]["labels"] + len(biases)}
         return JointNetwork.from_state({"shape": shape}, arrays)
 
     def shrunk(self, precision: str, without: np.ndarray | None = None) -> JointNetwork:
-        """A network whose tables hold what a file of this precision can; one that is smaller already stays.
+        """The network with its tables rounded to this precision; unchanged if they are that small already.
 
-        without : places of words that its attended path is to do without.
+        without : columns of words whose attended vectors are dropped.
         """
         if PRECISIONS.index(self.network.precision) >= PRECISIONS.index(precision):
             return self
         small = copy(self.network)
         small.precision = precision
-        made, state = JointNetwork(small).state()
+        settings, state = JointNetwork(small).state()
         arrays: dict[str, Any] = state
         if without is not None:
             words = np.asarray(small.F.word_vectors.detach().cpu()).copy()
             words[without] = 0
             arrays[_OF_WORDS] = Table.at(precision, words)
-        return JointNetwork.from_state(made, arrays)
+        return JointNetwork.from_state(settings, arrays)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        settings, saved = self.network.state()
-        arrays = {name: value for name, value in unpacked(saved).items() if name != _LINEAR_PATH}
+        settings, packed_arrays = self.network.state()
+        arrays = {name: value for name, value in unpacked(packed_arrays).items() if name != _LINEAR_PATH}
         if self.network.precision == "int4":
-            # Labels are fewer than words, and every score is made of one of D's rows.
+            # The label table is smaller than the word table, and errors in it affect scores most.
             arrays[_OF_LABELS] = Table.at("int8", self.network.D.label_vectors.detach().cpu())
         elif self.network.precision == "int8":
-            # Prediction does not read E; further training leans on it gently.
+            # Predictions do not use E; only updates do.
             arrays["E.label_vectors"] = Table.at("int4", self.network.E.label_vectors.detach().cpu())
         return {"shape": settings}, arrays
 

@@ -1,8 +1,8 @@
-"""Labels by their names: what a text and the name of a label share, the rarest words first.
+"""Labels by their names: scores a label by the words that the text shares with its name.
 
-A label is usually called by words. A label of few training rows, or of none, can be found by them where everything that
-is learnt from rows fails. score = x'n, with x the row's weighted words and n those of the name, weighted by how rare
-they are in texts, n of length 1 with the words that no text has.
+It finds labels with few training rows or none, which no other component can learn. score = x'n, with x the row's
+weighted words and n those of the name, weighted by their rarity in the texts. n has length 1 including words that no
+text has.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from rankae.numerics.row_search import RowSearch
 from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.threads import across_threads
 
-PROPOSED = 10  # labels for a row: more are seldom right, and every one must be scored by all components
-_MOST_LABELS = 1000  # words that name more labels than this score, but propose none
+PROPOSED = 10  # labels for a row: further ones are seldom true, and all components must score them
+_MOST_LABELS = 1000  # words in the names of more labels than this count for scores but propose none
 
 
 class NamePredictions:
-    """Of a block of rows; see `Predictions`."""
+    """Predictions for a block of rows (see `Predictions`)."""
 
     def __init__(self, rows: sp.csr_matrix, names: sp.csr_matrix, search: RowSearch) -> None:
         self.rows, self.names, self.search = rows, names, search
@@ -57,16 +57,16 @@ class LabelNames:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Columns of rows and labels that it knows."""
+        """Number of words and of labels."""
         return self.names.shape[1], self.names.shape[0]
 
     @property
     def has_words(self) -> np.ndarray:
-        """bool: of each label, whether its name has words that texts have."""
+        """bool [L]: whether the label's name has a word that occurs in texts."""
         return np.diff(self.names.indptr) > 0
 
     def with_more(self, names: sp.csr_matrix) -> LabelNames:
-        """With the names of further labels."""
+        """Extended by the names of further labels."""
         return LabelNames(sp.vstack([self.names, names], format="csr", dtype=np.float32))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -78,13 +78,14 @@ class LabelNames:
         try:
             names.check_format(full_check=True)
         except ValueError:
-            raise ModelFileError("the names of the model's labels contradict themselves; train it again") from None
+            raise ModelFileError("the names of the model's labels are inconsistent; train it again") from None
         return cls(names)
 
 
 @njit(cache=True, nogil=True)
 def _shared(first, last, starts, columns, row_starts, row_words, row_values, name_starts, name_words, name_values, out):
-    """The inner product of each entry's row and name: the words of a name are few, so each is looked up in the row."""
+    """The inner product of each entry's row and name; names are short, so each of their words is searched in the
+    row."""
     for i in range(first, last):
         words = row_words[row_starts[i] : row_starts[i + 1]]
         values = row_values[row_starts[i] : row_starts[i + 1]]

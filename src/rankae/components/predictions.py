@@ -1,4 +1,4 @@
-"""What a component predicts for a block of rows: which labels it proposes, and its score for any label."""
+"""A component's predictions for a block of rows: the labels that it proposes, and its score of any label."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rankae.numerics.table import Table
 
 class Predictions(Protocol):
     def propose(self, k: int) -> np.ndarray:
-        """The k labels that it ranks highest, int32 rows x k, padded with -1."""
+        """The k labels that it ranks highest: int32 [rows, k], padded with -1."""
 
     def scores(self, shortlist: Shortlist) -> np.ndarray:
-        """Its score for each entry of the shortlist, float32."""
+        """The score of each entry of the shortlist, float32."""
 
 
 class CodePredictions:
     """Codes against a table of labels: score = table @ code + bias.
 
-    index : finds the labels that score highest; by default all of them are looked at.
+    index : finds the labels with the highest scores; by default by scoring all of them.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class CodePredictions:
 
 
 class SparsePredictions:
-    """Scores that are 0 for all but a few labels of a row: `values` are those of the entries of `named`."""
+    """Sparse scores: `values` of the entries of `named`, and 0 for all other labels."""
 
     def __init__(self, named: Shortlist, values: np.ndarray) -> None:
         self.named, self.values = named, values

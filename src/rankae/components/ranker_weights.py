@@ -1,12 +1,12 @@
-"""The rankers' weight vectors as prediction reads them.
+"""The rankers' weight vectors in the layout that predictions use.
 
-A row has a few hundred words, the vector of a frequent label thousands of weights, and a row asks dozens of labels: to
-find a row's words in a vector is what rankers spend their time on. A long vector therefore says by one bit a word
-whether it has a weight, and the number of bits set before a word is the place of its weight. That takes less room than
-the numbers of its words. A short vector is read through.
+Rankers spend their time on finding a row's words in a label's weight vector: a row has a few hundred words, the vector
+of a frequent label has thousands, and dozens of labels are scored for each row. A long vector is therefore stored as a
+bitmap over the vocabulary: bit j tells whether word j has a weight, and the number of bits set before it is the
+weight's position. This also takes less memory than word numbers. A short vector is read in full.
 
-Where many rows are asked about at once, labels take turns instead of rows: a label's vector is spread out once for all
-the rows that name it, and finding a word in it then costs one look.
+For many rows at once, the loop runs over labels instead of rows: a label's vector is written to a dense array once for
+all rows that list it, where finding a word is a single lookup.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ from rankae.numerics.small_numbers import number
 from rankae.numerics.table import RaggedTable
 from rankae.numerics.threads import across_threads
 
-# Of a vector with more weights than 1 / _LONG of the words, bits and counts take less room than numbers of words.
-_LONG = 21
-_SEARCH = 12  # a short vector that is still this many times longer than the row is searched, not read through
-_MANY_ROWS = 128  # from here on labels take turns
+_LONG = 21  # a vector with weights for more than 1 / _LONG of the words is smaller as a bitmap
+_SEARCH = 12  # a short vector that is this many times longer than the row is searched instead of read in full
+_MANY_ROWS = 128  # from so many rows on, the loop runs over labels
 
 
 @intrinsic
@@ -56,7 +55,7 @@ def _set_bits(labels, starts, words, bits, before):
 
 @njit(cache=True, nogil=True)
 def _words_of_bits(bits, words):
-    """The places of the bits that are set, ascending."""
+    """The positions of the set bits, ascending."""
     used = 0
     for block in range(len(bits)):
         left = bits[block]
@@ -70,44 +69,44 @@ def _words_of_bits(bits, words):
 def _product_by_bits(bits, before, weights, words, values):
     total, one = np.float32(0), np.uint64(1)
     for t in range(len(words)):
-        word = np.uint64(words[t])  # unsigned: no test for places that count from the end
+        word = np.uint64(words[t])  # unsigned: no check for negative indices
         block, bit = word >> np.uint64(6), word & np.uint64(63)
-        own = bits[block]
-        # Whether a word has a weight cannot be guessed, so it is a factor, not a branch.
-        there = (own >> bit) & one
-        place = np.uint64(before[block]) + _bits_set(own & ((one << bit) - one))
+        block_bits = bits[block]
+        # A factor, because a branch would be mispredicted half of the time.
+        there = (block_bits >> bit) & one
+        place = np.uint64(before[block]) + _bits_set(block_bits & ((one << bit) - one))
         total += number(weights[place * there]) * values[t] * np.float32(there)
     return total
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _product_by_words(own, weights, spread):
+def _product_by_words(vector_words, weights, spread):
     total = np.float32(0)
-    for t in range(len(own)):
-        total += number(weights[t]) * spread[np.uint64(own[t])]
+    for t in range(len(vector_words)):
+        total += number(weights[t]) * spread[np.uint64(vector_words[t])]
     return total
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _product_by_search(own, weights, start, stop, own_start, words, values, first, last):
-    total, low, size = np.float32(0), own_start, own_start + stop - start
+def _product_by_search(vector_words, weights, start, stop, first_word, words, values, first, last):
+    total, low, size = np.float32(0), first_word, first_word + stop - start
     for t in range(first, last):  # both ascend, so each search starts where the last one ended
         high = size
         while low < high:
             middle = (low + high) // 2
-            if own[middle] < words[t]:
+            if vector_words[middle] < words[t]:
                 low = middle + 1
             else:
                 high = middle
-        if low < size and own[low] == words[t]:
-            total += number(weights[start + low - own_start]) * values[t]
+        if low < size and vector_words[low] == words[t]:
+            total += number(weights[start + low - first_word]) * values[t]
     return total
 
 
 @njit(cache=True, nogil=True)
 def _score_rows(
     first, last, entries, columns, row_starts, words, values,
-    starts, weights, scales, biases, own, own_starts, place, bits, before, vocabulary, out,
+    starts, weights, scales, biases, short_words, short_starts, place, bits, before, vocabulary, out,
 ):  # fmt: skip
     spread = np.zeros(vocabulary, np.float32)
     for i in range(first, last):
@@ -116,13 +115,13 @@ def _score_rows(
             spread[words[t]] = values[t]
         for e in range(entries[i], entries[i + 1]):
             label = columns[e]
-            start, stop, at, p = starts[label], starts[label + 1], own_starts[label], place[label]
+            start, stop, at, p = starts[label], starts[label + 1], short_starts[label], place[label]
             if p >= 0:
                 total = _product_by_bits(bits[p], before[p], weights[start:stop], words[row:end], values[row:end])
             elif stop - start <= _SEARCH * (end - row):
-                total = _product_by_words(own[at : at + stop - start], weights[start:stop], spread)
+                total = _product_by_words(short_words[at : at + stop - start], weights[start:stop], spread)
             else:
-                total = _product_by_search(own, weights, start, stop, at, words, values, row, end)
+                total = _product_by_search(short_words, weights, start, stop, at, words, values, row, end)
             out[e] = (total * scales[label] if len(scales) > 0 else total) + biases[label]
         for t in range(row, end):
             spread[words[t]] = 0
@@ -130,7 +129,7 @@ def _score_rows(
 
 @njit(cache=True, nogil=True)
 def _by_label(columns, labels):
-    """The entries of each label, in their order: where each label's begin, and the places of all."""
+    """The entries sorted by label: where each label's entries start, and the indices of the entries."""
     starts = np.zeros(labels + 1, np.int64)
     for column in columns:
         starts[column + 1] += 1
@@ -154,31 +153,31 @@ def _product_with_spread(spread, words, values):
 @njit(cache=True, nogil=True)
 def _score_labels(
     first, last, label_starts, places, rows, row_starts, words, values,
-    starts, weights, scales, biases, own, own_starts, place, bits, vocabulary, out,
+    starts, weights, scales, biases, short_words, short_starts, place, bits, vocabulary, out,
 ):  # fmt: skip
-    """`_score_rows`, label by label; `places` are those of the entries of each label, `rows` the rows of all."""
-    spread, its_words = np.zeros(vocabulary, np.float32), np.empty(vocabulary, np.int32)
+    """`_score_rows`, label by label; `places` are the indices of each label's entries, `rows` the row of each entry."""
+    spread, vector_words = np.zeros(vocabulary, np.float32), np.empty(vocabulary, np.int32)
     for label in range(first, last):
         if label_starts[label] == label_starts[label + 1]:
             continue
         start, size = starts[label], starts[label + 1] - starts[label]
         if place[label] >= 0:
-            _words_of_bits(bits[place[label]], its_words)
+            _words_of_bits(bits[place[label]], vector_words)
         else:
-            its_words[:size] = own[own_starts[label] : own_starts[label] + size]
+            vector_words[:size] = short_words[short_starts[label] : short_starts[label] + size]
         for t in range(size):
-            spread[its_words[t]] = number(weights[start + t])
+            spread[vector_words[t]] = number(weights[start + t])
         scale = scales[label] if len(scales) > 0 else np.float32(1)
         for e in places[label_starts[label] : label_starts[label + 1]]:
             row, end = row_starts[rows[e]], row_starts[rows[e] + 1]
             out[e] = _product_with_spread(spread, words[row:end], values[row:end]) * scale + biases[label]
         for t in range(size):
-            spread[its_words[t]] = 0
+            spread[vector_words[t]] = 0
 
 
 @dataclass
 class RankerWeights:
-    """Sparse weight vectors and biases of all labels. Those of a label stand in the order of its words."""
+    """Sparse weight vectors and biases of all labels; the weights of a label are in the order of its words."""
 
     name = "rankers"
 
@@ -193,7 +192,7 @@ class RankerWeights:
 
     @classmethod
     def of(cls, rankers: Rankers) -> Self:
-        """The same vectors, sharing memory with the rankers."""
+        """The vectors of the rankers, with which they share memory."""
         w = rankers.weights
         starts = w.indptr.astype(np.int64)
         long = np.flatnonzero(np.diff(starts) * _LONG > w.shape[1]).astype(np.int32)
@@ -205,7 +204,7 @@ class RankerWeights:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Words and labels that it knows."""
+        """Number of words and of labels."""
         return self.vocabulary, len(self.biases)
 
     def __post_init__(self) -> None:
@@ -218,17 +217,17 @@ class RankerWeights:
         vectors = w.starts, w.stored, w.scales, self.biases, self.words, self.word_starts, self._place, self.bits
         tokens = rows.indptr, rows.indices, rows.data
         if rows.shape[0] < _MANY_ROWS:
-            asked = shortlist.starts, shortlist.columns, *tokens
-            across_threads(_score_rows, *asked, *vectors, self.before, self.vocabulary, out)
+            entries = shortlist.starts, shortlist.columns, *tokens
+            across_threads(_score_rows, *entries, *vectors, self.before, self.vocabulary, out)
         else:
             starts, places = _by_label(shortlist.columns, len(self.biases))
-            if self.vocabulary <= 2**16:  # labels read rows from memory: fewer bytes of them take less time
+            if self.vocabulary <= 2**16:  # rows are read from memory for each label: fewer bytes, less time
                 tokens = rows.indptr, rows.indices.astype(np.uint16), rows.data
             across_threads(_score_labels, starts, places, shortlist.rows, *tokens, *vectors, self.vocabulary, out)
         return out
 
     def shrunk(self, precision: str) -> RankerWeights:
-        """Smaller weights, and no numbers of words for vectors that have bits."""
+        """The vectors with weights of lower precision, and without word numbers for those that have bitmaps."""
         lengths = np.diff(self.weights.starts)
         short = self._place < 0
         kept = np.where(short, lengths, 0)
@@ -241,7 +240,7 @@ class RankerWeights:
         return replace(self, weights=weights, words=words, word_starts=word_starts, before=before)
 
     def rankers(self) -> Rankers:
-        """As training goes on from them."""
+        """The same vectors as `Rankers`, for further training."""
         starts = self.weights.starts
         words = np.empty(starts[-1], dtype=np.int32)
         for label, (start, stop) in enumerate(pairwise(starts.tolist())):
@@ -254,7 +253,7 @@ class RankerWeights:
         return Rankers(sp.csr_matrix((np.asarray(self.weights), words, starts), shape=shape), self.biases)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What cannot be told from the rest: the words of short vectors, the bits of long ones."""
+        """Weights, words of short vectors and bitmaps of long ones; the other arrays follow from these."""
         w, lengths = self.weights, np.diff(self.weights.starts)
         short = self._place < 0
         kept = np.where(short, lengths, 0)
@@ -279,7 +278,7 @@ class RankerWeights:
             if words.dtype == np.uint32:
                 words = words.astype(np.int32)
             component = cls(vocabulary, weights, arrays["biases"], words, word_starts[:-1], long, bits, before)
-        else:  # as models up to 0.1 have them
+        else:  # models up to version 0.1
             weights = RaggedTable(arrays.pop("starts"), arrays.pop("weights"), arrays.pop("scales"))
             component = cls(vocabulary=vocabulary, weights=weights, **arrays)
         if not component._holds_together():
@@ -287,7 +286,7 @@ class RankerWeights:
         return component
 
     def _holds_together(self) -> bool:
-        """Whether every place that a loop reads is within its array, whoever wrote the file."""
+        """Whether every index that the compiled loops use is within its array; files may be forged."""
         starts, lengths = self.weights.starts, np.diff(self.weights.starts)
         short = self._place < 0
         blocks = (len(self.long), -(-self.vocabulary // 64))

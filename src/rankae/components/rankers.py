@@ -1,7 +1,6 @@
-"""One linear SVM a label, trained only on the rows whose shortlist names it: the negatives that are hard to tell apart.
+"""One linear SVM per label, trained on the rows that carry it and on hard negatives: rows whose shortlist names it.
 
-A label costs the words of the rows in its list, so all labels together cost rows x shortlist x words a pass, whatever
-the number of labels.
+A pass over all labels costs rows x shortlist length x words per row, whatever the number of labels.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from rankae.model_file import pack_csr, unpack_csr
 from rankae.numerics.shards import Arrays, Span, weighted_spans, workers_for
 from rankae.numerics.shortlist import Shortlist
 
-_ENTRIES = 8_000_000  # of rows and labels that are sorted by label at a time: some 400 MB
-_SHARE_OF_SETTLED = 1 / 3  # of the cost; between a seventh and 1 it makes little difference
-_RUNS = 64  # of labels, more than threads, so that none waits for long
+_ENTRIES = 8_000_000  # entries of a shard, which are sorted by label at once: some 400 MB
+_SHARE_OF_SETTLED = 1 / 3  # of the cost, for settled labels; between a seventh and 1 it makes little difference
+_RUNS = 64  # spans of labels, more than threads, so that threads finish at about the same time
 
 
 class Rankers:
@@ -52,42 +51,40 @@ class Rankers:
         seed: int = 0,
         start: Rankers | None = None,
     ) -> tuple[Self, sp.csr_matrix]:
-        """Learn each label from the rows that carry it and the rows whose out-of-fold shortlist names it.
+        """Train each label on the rows that carry it and the rows whose out-of-fold shortlist names it.
 
         Parameters
         ----------
-        fold : the fold in which each row is held out, -1 for rows that never are.
-        without : for each fold, the shortlists that there would be without it; by default the same.
-        cost : C of the SVM, the price of a row within the margin.
-        least : weights smaller than this are dropped.
-        passes, last_passes : over the rows without a fold, and at last over all of them; by default as many.
-        start : rankers to go on from; their weights take the place of 0 as what the new ones are drawn to.
+        fold : the fold of each row, -1 for rows that are never held out. without : for each fold, the shortlists that
+        there would be without it; by default the same. cost : C of the SVM. least : smaller weights are dropped.
+        passes, last_passes : passes over the rows without each fold, and over all rows; the second defaults to the
+        first. start : rankers to start from; the new weights are regularised towards theirs instead of towards 0.
 
         Returns
         -------
-        the rankers, trained on all rows, and for each held-out row the scores of rankers trained without its fold: of
-        its listed and carried labels, as a sparse rows x labels matrix.
+        the rankers, trained on all rows, and the out-of-fold scores of held-out rows: a sparse rows x labels matrix
+        with their listed and carried labels.
         """
         fold = np.full(rows.shape[0], -1, np.int8) if fold is None else fold.astype(np.int8)
         listed = np.bincount(shortlist.columns, minlength=labels.shape[1])
         listed += np.bincount(labels.indices, minlength=labels.shape[1])
         shared = {"rows": rows, "labels": labels, "fold": fold}
-        for name, own in zip(_list_names(len(without)), (shortlist, *without), strict=True):
-            shared |= {f"{name}.starts": own.starts, f"{name}.columns": own.columns}
+        for name, entries in zip(_list_names(len(without)), (shortlist, *without), strict=True):
+            shared |= {f"{name}.starts": entries.starts, f"{name}.columns": entries.columns}
         if start is not None:
             shared |= {"old": start.weights, "old_biases": start.biases}
         settings = {"cost": cost, "passes": passes, "tolerance": tolerance, "least": least, "seed": seed}
         settings |= {"last_passes": passes if last_passes is None else last_passes, "lists": 1 + len(without)}
-        others = workers_for(10.0 * listed.sum() * rows.nnz / max(1, rows.shape[0]))
-        spans = weighted_spans(listed + 1, others.shards(-(-int(listed.sum() + 1) // _ENTRIES)))
-        found = list(others.map("rankers", solve_shard, shared, settings, spans))
-        weights = _stacked(found, ("weights", "words", "starts"), rows.shape[1])
-        out_of_fold = _stacked(found, ("out_of_fold", "of_rows", "of_labels"), rows.shape[0])
-        return cls(weights, np.concatenate([own["biases"] for own in found])), out_of_fold.T.tocsr()
+        workers = workers_for(10.0 * listed.sum() * rows.nnz / max(1, rows.shape[0]))
+        spans = weighted_spans(listed + 1, workers.shards(-(-int(listed.sum() + 1) // _ENTRIES)))
+        results = list(workers.map("rankers", solve_shard, shared, settings, spans))
+        weights = _stacked(results, ("weights", "words", "starts"), rows.shape[1])
+        out_of_fold = _stacked(results, ("out_of_fold", "of_rows", "of_labels"), rows.shape[0])
+        return cls(weights, np.concatenate([entries["biases"] for entries in results])), out_of_fold.T.tocsr()
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Words and labels that it knows."""
+        """Number of words and of labels."""
         return self.weights.shape[1], len(self.biases)
 
     def updated(
@@ -100,23 +97,23 @@ class Rankers:
         cost: float = 1.0,
         seed: int = 0,
     ) -> Rankers:
-        """Rankers that have seen some more rows.
+        """The rankers after an update with new rows.
 
-        settled : bool, labels whose weights stand for more rows than those that are new. At full cost the few would
-            undo what the many have taught.
-        cost : as the rankers were trained with.
+        settled : bool, labels with fewer new rows than old ones. They are updated at a lower cost, so that a few new
+            rows do not undo what many old rows have taught.
+        cost : C with which the rankers were trained.
         """
-        parts, order = [], []
+        trained, order = [], []
         for chosen, share in ((settled, _SHARE_OF_SETTLED), (~settled, 1.0)):
             columns = np.flatnonzero(chosen)
             if len(columns):
-                own = Rankers(self.weights[columns], self.biases[columns])
-                how: dict[str, Any] = {"cost": share * cost, "seed": seed, "start": own}
-                parts.append(Rankers.train(rows, labels[:, columns], shortlist.among(columns), **how)[0])
+                rankers = Rankers(self.weights[columns], self.biases[columns])
+                options: dict[str, Any] = {"cost": share * cost, "seed": seed, "start": rankers}
+                trained.append(Rankers.train(rows, labels[:, columns], shortlist.among(columns), **options)[0])
                 order.append(columns)
         places = np.argsort(np.concatenate(order))
-        weights = sp.vstack([own.weights for own in parts], format="csr")[places]
-        return Rankers(weights, np.concatenate([own.biases for own in parts])[places])
+        weights = sp.vstack([rankers.weights for rankers in trained], format="csr")[places]
+        return Rankers(weights, np.concatenate([rankers.biases for rankers in trained])[places])
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {}, pack_csr("weights", self.weights) | {"biases": self.biases}
@@ -127,9 +124,10 @@ class Rankers:
 
 
 def random_negatives(labels: sp.csr_matrix, count: int, seed: int = 0) -> np.ndarray:
-    """Labels drawn for each row, int32 rows x count, frequent ones more often: by the square root of their frequency.
+    """Labels drawn for each row, with probability proportional to the square root of their frequency: int32 [rows,
+    count].
 
-    A ranker that has met none but hard negatives does not learn what its label is about, only what sets it apart.
+    A ranker that has only seen hard negatives scores unrelated rows arbitrarily.
     """
     share = np.cumsum(np.sqrt(np.bincount(labels.indices, minlength=labels.shape[1])))
     places = np.random.default_rng(seed).random((labels.shape[0], count)) * share[-1]
@@ -137,12 +135,13 @@ def random_negatives(labels: sp.csr_matrix, count: int, seed: int = 0) -> np.nda
 
 
 def solve_shard(shared: dict[str, Any], settings: dict[str, Any], span: Span) -> Arrays:
-    """The rankers of the labels first:last, and their scores of held-out rows: two CSR matrices, labels first."""
+    """The rankers of the labels first:last, and their out-of-fold scores: two CSR matrices with a row for each
+    label."""
     first, last = span
     rows, fold = shared["rows"], shared["fold"]
     lists = [Shortlist(shared[f"{n}.starts"], shared[f"{n}.columns"]) for n in _list_names(settings["lists"] - 1)]
-    own = [listed.between(first, last) for listed in lists]
-    sides, signs, uses = _sides(shared["labels"][:, first:last], own[0], own[1:])
+    shard_lists = [listed.between(first, last) for listed in lists]
+    sides, signs, uses = _sides(shared["labels"][:, first:last], shard_lists[0], shard_lists[1:])
     starts = sides.indptr.astype(np.int64)
     lengths = np.asarray(rows.multiply(rows).sum(1), dtype=np.float32).ravel()
     counts, folds = np.zeros(last - first, np.int64), int(fold.max(initial=-1)) + 1
@@ -154,19 +153,19 @@ def solve_shard(shared: dict[str, Any], settings: dict[str, Any], span: Span) ->
     out_of_fold = np.zeros(len(signs) if folds else 0, np.float32)
     data = Rows(rows.indptr.astype(np.int64), rows.indices, rows.data, lengths)
     entries = Entries(starts, sides.indices, signs, uses)
-    before = Vectors(old.indptr.astype(np.int64), old.indices.astype(np.int32, copy=False), old.data)
+    start = Vectors(old.indptr.astype(np.int64), old.indices.astype(np.int32, copy=False), old.data)
     cost, tolerance, least = (np.float32(settings[name]) for name in ("cost", "tolerance", "least"))
     limits = Limits(cost, settings["passes"], settings["last_passes"], tolerance, least)
-    held = Folds(folds, fold, out_of_fold)
-    seed = settings["seed"] + first  # a label's own random numbers do not depend on the shard that it is in
+    out_of_fold_scores = Folds(folds, fold, out_of_fold)
+    seed = settings["seed"] + first  # so that a label's random numbers do not depend on its shard
 
     def solve_span(run: Span) -> tuple[np.ndarray, np.ndarray]:
         w = np.zeros(rows.shape[1] + 1, np.float32)
-        return solve_labels(*run, data, entries, before, limits, held, w, counts, biases, seed)
+        return solve_labels(*run, data, entries, start, limits, out_of_fold_scores, w, counts, biases, seed)
 
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-        found = list(pool.map(solve_span, weighted_spans(np.diff(starts) + 1, _RUNS)))
-    words, weights = (np.concatenate(own) for own in zip(*found, strict=True))
+        results = list(pool.map(solve_span, weighted_spans(np.diff(starts) + 1, _RUNS)))
+    words, weights = (np.concatenate(shard_lists) for shard_lists in zip(*results, strict=True))
     ends = np.concatenate([[0], np.cumsum(counts)])
     kept = fold[sides.indices] >= 0
     scores = {"out_of_fold": out_of_fold[kept] if folds else out_of_fold, "of_rows": sides.indices[kept]}
@@ -178,10 +177,10 @@ def _list_names(folds: int) -> list[str]:
     return ["listed", *(f"listed without {f}" for f in range(folds))]
 
 
-def _stacked(found: list[Arrays], names: tuple[str, str, str], width: int) -> sp.csr_matrix:
+def _stacked(results: list[Arrays], names: tuple[str, str, str], width: int) -> sp.csr_matrix:
     """The CSR matrices of all shards, one below the other."""
-    values, columns = (np.concatenate([own[name] for own in found]) for name in names[:2])
-    sizes = np.concatenate([np.diff(own[names[2]]) for own in found])
+    values, columns = (np.concatenate([result[name] for result in results]) for name in names[:2])
+    sizes = np.concatenate([np.diff(result[names[2]]) for result in results])
     starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     return sp.csr_matrix((values, columns, starts), shape=(len(sizes), width))
 
@@ -189,18 +188,18 @@ def _stacked(found: list[Arrays], names: tuple[str, str, str], width: int) -> sp
 def _sides(
     labels: sp.csr_matrix, shortlist: Shortlist, without: Sequence[Shortlist]
 ) -> tuple[sp.csc_matrix, np.ndarray, np.ndarray]:
-    """Every entry that some solve is about, label by label: its sign, and which solves (see `dual_descent`).
+    """All entries by label: a CSC matrix, their signs, and their `uses` (see `dual_descent`).
 
-    One sparse sum tells them apart: each list has a power of 2 of its own.
+    The entries come from one sparse sum in which each list contributes its own power of 2.
     """
 
-    def listed(own: Shortlist, bit: int) -> sp.csr_matrix:
-        return own.matrix(np.full(len(own.columns), 1 << bit, dtype=np.float32), labels.shape[1])
+    def listed(listing: Shortlist, bit: int) -> sp.csr_matrix:
+        return listing.matrix(np.full(len(listing.columns), 1 << bit, dtype=np.float32), labels.shape[1])
 
     carried = MOST_FOLDS + 1
     total = listed(shortlist, MOST_FOLDS) + labels * np.float32(1 << carried)
-    for f, own in enumerate(without):
-        total = total + listed(own, f)
+    for f, listing in enumerate(without):
+        total = total + listed(listing, f)
     sides = total.tocsc()
     bits = sides.data.astype(np.uint16)
     positive = bits >> carried > 0

@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from rankae.components.closed_form import ClosedForm
 from rankae.components.joint_network import JointNetwork
 from rankae.components.label_names import LabelNames
+from rankae.components.legacy_network import NetworkComponent
 from rankae.components.neighbours import Neighbours, VotePredictions
-from rankae.components.network import NetworkComponent
 from rankae.components.predictions import CodePredictions, Predictions
 from rankae.components.ranker_weights import RankerWeights
 from rankae.components.rankers import Rankers

@@ -1,9 +1,9 @@
-"""The stacker: one score for each shortlisted label, from every component's score and the label's frequency.
+"""The stacker: combines every component's score of a shortlisted label, and the label's frequency, into one score.
 
-A ranker of a rare label has seen few rows and is over-confident; a code has no room for it; neighbours may know it.
-What each scores is worth therefore depends on the others and on the label's frequency, so it is learnt: a linear map
-plus a small ReLU layer, trained by binary cross entropy on rows that the components have not seen. The labels most
-likely to be right are the best answer at every k, so what is learnt is how likely each one is; the score is its logit.
+How far a component's score can be trusted depends on the label's frequency and on the other scores: for a rare label,
+rankers are over-confident, the code has no capacity, and neighbours may know it. The combination is therefore learnt: a
+linear map plus a small ReLU layer, trained with binary cross-entropy on out-of-fold scores. Ranking by probability is
+optimal for P@k at every k, so the score is the logit of the label's probability.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.threads import across_threads
 from rankae.paper.schedule import learning_rate_factor
 
-_LEAST_DEVIATION = np.float32(1e-4)  # what varied less in training must not rule rows where it does
-_IN_REGISTERS = 12  # columns that one pass over the hidden layer takes, as many as a processor has registers for
-_VERSION = 2  # of the evidence: 1 had no `closest`; of the weights, the first had no d
-_BLOCK = 4096  # entries scored at a time: what they take stays in the cache
+_LEAST_DEVIATION = np.float32(1e-4)  # inputs that vary less in training are not divided by their deviation
+_IN_REGISTERS = 12  # columns that one pass over the hidden layer reads: as many as fit the processor's registers
+_VERSION = 2  # of the evidence; version 1 had no `closest`
+_BLOCK = 4096  # entries scored at a time, so that they stay in the cache
 
 
 def columns(components: int) -> int:
-    """Of the evidence: the score of each component, twice, the label's frequency, and two cosines."""
+    """Number of columns of the evidence: two for each component's score, the label's frequency, and two cosines."""
     return 2 * components + 3
 
 
@@ -40,11 +40,11 @@ def evidence(
     counts: np.ndarray,
     nearest: np.ndarray,
 ) -> np.ndarray:
-    """What `Stacker` reads of each entry.
+    """The stacker's input for each entry of the shortlist.
 
-    Each scores as it is and against the best of its row; the label's log-frequency; and how near the row is to a
-    training row, and to one that carries the label (`closest`), because memory is right about near-duplicates and rules
-    are right about the rest.
+    Columns: each component's score, and its difference to the row's best score; the label's log-frequency; and the
+    cosine of the nearest training row, and of the nearest one with the label (`closest`), because components that
+    memorise are right about near-duplicates of training rows and less so about other rows.
     """
     columns = []
     sizes = np.diff(shortlist.starts)
@@ -62,21 +62,21 @@ class Stacker:
 
     def __init__(self, weights: dict[str, np.ndarray]) -> None:
         self.weights = weights
-        # In early models, evidence that hardly varied in training is worth millions of units when it does: float32
-        # would then have no digits left for the others.
+        # Early models divide by tiny deviations: inputs that hardly varied in training become huge when they do vary,
+        # and float32 has no digits left for the other inputs.
         digits = np.float32 if self.weights["deviation"].min() >= _LEAST_DEVIATION else np.float64
-        own: dict[str, Any] = {name: value.astype(digits) for name, value in self.weights.items()}
-        hidden, width = own["B"].shape
+        typed: dict[str, Any] = {name: value.astype(digits) for name, value in self.weights.items()}
+        hidden, width = typed["B"].shape
         B = np.zeros((max(width, _IN_REGISTERS), hidden), digits)
-        B[:width] = own["B"].T
-        self._own = own["mean"], 1 / own["deviation"], own["a"], B, own["b"], own["c"], digits(own["d"])
+        B[:width] = typed["B"].T
+        self._own = typed["mean"], 1 / typed["deviation"], typed["a"], B, typed["b"], typed["c"], digits(typed["d"])
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"version": _VERSION}, self.weights
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Sequence[str]) -> Self:
-        """inputs : the names of the components whose scores it reads; files of version 1 do not say their version."""
+        """inputs : names of the components whose scores it combines. Files of version 1 do not hold their version."""
         weights, width = {"d": np.zeros((), np.float32)} | arrays, columns(len(inputs))
         version = settings.get("version", 1 if len(arrays["a"]) == width - 1 else _VERSION)
         if version == 1:
@@ -94,7 +94,7 @@ class Stacker:
         cls,
         shortlist: Shortlist,
         evidence: np.ndarray,
-        right: np.ndarray,
+        gains: np.ndarray,
         *,
         members: int = 1,
         hidden: int = 64,
@@ -104,21 +104,20 @@ class Stacker:
         batch: int = 64,
         seed: int = 0,
     ) -> Self:
-        """Learn from held-out rows.
+        """Train on out-of-fold scores.
 
         Parameters
         ----------
-        right : what each entry is worth: 0 if the row does not carry the label, else 1, or more for labels that are to
-            be favoured.
-        members : how many are trained, from different starts; their mean is a stacker as well, with a wider layer.
+        gains : weight of each entry: 0 if the row does not have the label, else 1, or more for labels to be favoured.
+        members : number of stackers that are trained from different starts; their average is one with a wider layer.
         """
         mean, deviation = evidence.mean(0), evidence.std(0)
         deviation = np.where(deviation >= _LEAST_DEVIATION, deviation, 1)
         u = ((evidence - mean) / deviation).astype(np.float32)
-        worth = right.astype(np.float32)
+        gains = gains.astype(np.float32)
         rows, width = len(shortlist), u.shape[1]
-        share = float(np.clip((right > 0).mean(), 1e-6, 1 - 1e-6)) if len(right) else 0.5
-        # Few rows are read forty times, many rows not more than is needed.
+        share = float(np.clip((gains > 0).mean(), 1e-6, 1 - 1e-6)) if len(gains) else 0.5
+        # Forty epochs for few rows, fewer epochs for many.
         steps = min(most_steps, -(-40 * rows // batch))
         rates = [learning_rate * learning_rate_factor(step, steps, warmup=0.2) for step in range(steps)]
 
@@ -131,7 +130,7 @@ class Stacker:
             epochs = max(1, -(-steps * batch // max(1, rows)))
             order = np.concatenate([rng.permutation(rows) for _ in range(epochs)])
             limits = batch, np.array(rates, dtype=np.float32), np.float32(decay)
-            descend(shortlist.starts, u, worth, order, *limits, parameters, hidden)
+            descend(shortlist.starts, u, gains, order, *limits, parameters, hidden)
             return layers
 
         with ThreadPoolExecutor(torch.get_num_threads()) as pool:
@@ -160,7 +159,7 @@ class Stacker:
         counts: np.ndarray,
         nearest: np.ndarray,
     ) -> np.ndarray:
-        """`scores` of the `evidence` of these candidates, in one loop that holds one entry at a time."""
+        """`scores` of the `evidence` of these candidates, in one compiled loop that never builds the evidence."""
         out = np.empty(len(shortlist.columns), dtype=np.float32)
         frequency = np.log1p(counts, dtype=np.float32)
         asked = shortlist.starts, np.stack(candidates), closest, frequency, nearest
@@ -170,7 +169,7 @@ class Stacker:
 
 @njit(cache=True, nogil=True, fastmath=True)
 def _score(u, a, B, b, c, d):
-    """The score of one entry, of a dozen columns: each unit of the hidden layer takes them in a single pass."""
+    """The score of one entry; the first dozen columns are kept in registers over the loop of hidden units."""
     total, zero = d, d - d
     for f in range(len(a)):
         total += a[f] * u[f]
@@ -191,7 +190,7 @@ def _score(u, a, B, b, c, d):
 
 @njit(cache=True, nogil=True, fastmath=True)
 def _with_more(u, B, b, h):
-    """b, with the columns beyond a dozen in it."""
+    """Write b plus the contribution of the columns beyond the first dozen to h."""
     h[:] = b
     for f in range(_IN_REGISTERS, len(B)):
         for j in range(len(h)):

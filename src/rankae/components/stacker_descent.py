@@ -1,7 +1,6 @@
-"""Adam on binary cross entropy for the stacker, in one compiled loop.
+"""Adam on binary cross-entropy for the stacker, in one compiled loop.
 
-A step reads a few thousand entries of ten numbers each: with a framework's operations most of its time would go into
-calling them. Here the evidence of one entry meets both layers while it is in registers, and all steps are one call.
+A step reads a few thousand entries of ten numbers each, so in a framework the overhead of calls would dominate.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ def split(values, width, hidden):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def descend(starts, evidence, worth, order, batch, rates, decay, parameters, hidden):
-    """Move the parameters; a step for each of `rates`, each from the next `batch` rows of `order`."""
+def descend(starts, evidence, gains, order, batch, rates, decay, parameters, hidden):
+    """Update the parameters in place: one step for each of `rates`, on the next `batch` rows of `order`."""
     width = evidence.shape[1]
     gradient = np.zeros_like(parameters)
     mean, square = np.zeros_like(parameters), np.zeros_like(parameters)
@@ -47,7 +46,7 @@ def descend(starts, evidence, worth, order, batch, rates, decay, parameters, hid
                     h[j] = max(h[j], _ZERO)
                     score += c[j] * h[j]
                 likely = _ONE / (_ONE + np.exp(-score))
-                pull = worth[t] * (likely - _ONE) if worth[t] > 0 else likely
+                pull = gains[t] * (likely - _ONE) if gains[t] > 0 else likely
                 for j in range(hidden):
                     to_c[j] += pull * h[j]
                     h[j] = pull * c[j] if h[j] > 0 else _ZERO

@@ -24,8 +24,8 @@ import torch
 
 from rankae.components.closed_form import ClosedForm
 from rankae.components.joint_network import JointNetwork
+from rankae.components.legacy_network import NetworkComponent
 from rankae.components.neighbours import Neighbours
-from rankae.components.network import NetworkComponent
 from rankae.components.ranker_weights import RankerWeights
 from rankae.components.rankers import Rankers, random_negatives
 from rankae.components.stack import Stack

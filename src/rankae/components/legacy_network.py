@@ -1,10 +1,9 @@
-"""Networks of older files, read and not trained any more: dual attention over words, a wide ReLU code, D.
+"""Networks of models saved by version 0.1, which are still loaded but no longer trained: dual attention, a ReLU code,
+D.
 
     x_h = relu(pool(V' * A) + b)        y' = D x_h
 
-It is what the closed-form start cannot be: not linear. Half of the code and a share of the words are hidden from every
-step, because without that a random start overfits small data. Several networks average their scores; their codes side
-by side are one longer code, so an average costs no more machinery than a single network.
+Several networks average their scores. Their codes are concatenated into one longer code, and so are their label tables.
 """
 
 from __future__ import annotations
@@ -24,16 +23,10 @@ from rankae.paper.attention import DualAttention, WordGates
 from rankae.paper.bags import Bags
 from rankae.paper.kernels import take_rows
 
-Figures = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class WordsNetworkSettings:
-    """word_size is the number of channels and of the code; see `JointSettings` for the rest.
-
-    reduction : r of the gate; more than the paper's 4, for there are more channels and the gate costs C^2 / r a word.
-    loss : "smooth" is the smooth ranking loss; "bce" binary cross entropy.
-    """
+    """The settings that the file holds; word_size is the number of channels and the size of the code."""
 
     word_size: int = 500
     reduction: int = 16
@@ -59,28 +52,18 @@ class WordsNetwork(nn.Module):
         self.bias = nn.Parameter(torch.zeros(C))
         self.label_vectors = nn.Parameter(torch.empty(labels, C))
         self.label_bias = nn.Parameter(torch.zeros(labels))
-        # A gate starts near 1/2, so a gated sum is doubled to start where an ungated one does.
-        self.scale = 2.0 if settings.attention else 1.0
-        self.dropout = settings.dropout
+        self.scale = 2.0 if settings.attention else 1.0  # gates start at 1/2
 
     def codes(self, bags: Bags) -> Tensor:
         """x_h = relu(pool(V' * A) + b)."""
-        return self._activated(self.attention(take_rows(self.word_vectors, bags.distinct), bags))
+        return self.activated(self.attention(take_rows(self.word_vectors, bags.distinct), bags))
 
-    def forward(self, bags: Bags) -> Tensor:
-        return self.scores(self.attention(take_rows(self.word_vectors, bags.distinct), bags))
-
-    def scores(self, pooled: Tensor) -> Tensor:
-        """y' = D x_h, from what attention has pooled."""
-        hidden = torch.dropout(self._activated(pooled), self.dropout, self.training)
-        return nn.functional.linear(hidden, self.label_vectors, self.label_bias)
-
-    def _activated(self, pooled: Tensor) -> Tensor:
+    def activated(self, pooled: Tensor) -> Tensor:
         return torch.relu(self.scale * pooled + self.bias)
 
 
 class NetworkComponent:
-    """Networks that answer as one; `history` has the figures of each epoch of each member.
+    """Several networks as one component.
 
     precision : of the tables in the model file; in memory they are float32.
     """
@@ -89,12 +72,7 @@ class NetworkComponent:
 
     def __init__(self, members: list[WordsNetwork], settings: WordsNetworkSettings, precision: str = "float32") -> None:
         self.members, self.settings, self.precision = members, settings, precision
-        self.history: list[Figures] = []
-        self._join()
-
-    def _join(self) -> None:
-        """One label table for all members: each speaks with an equal share."""
-        share = 1 / len(self.members)
+        share = 1 / len(members)
         with torch.no_grad():
             self.table = (torch.cat([m.label_vectors for m in self.members], dim=1) * share).cpu().numpy()
             self.bias = (torch.stack([m.label_bias for m in self.members]).sum(0) * share).cpu().numpy()
@@ -108,8 +86,7 @@ class NetworkComponent:
     def _codes(self, member: WordsNetwork, gates: WordGates | None, rows: sp.csr_matrix) -> np.ndarray:
         if gates is None:
             return member.codes(Bags.from_csr(rows).to(self.settings.device)).cpu().numpy()
-        pooled = member.attention.pool_with(gates, member.word_vectors, Bags.by_row_only(rows))
-        return torch.relu(member.scale * pooled + member.bias).numpy()
+        return member.activated(member.attention.pool_with(gates, member.word_vectors, Bags.by_row_only(rows))).numpy()
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays: dict[str, Any] = {
@@ -124,20 +101,20 @@ class NetworkComponent:
         return settings, arrays
 
     def shrunk(self, precision: str) -> NetworkComponent:
-        """Networks whose tables hold what a file of this precision can."""
+        """The networks with their tables rounded to this precision."""
         small = copy.copy(self)
         small.precision = precision
         settings, arrays = small.state()
         return NetworkComponent.from_state(settings, arrays)
 
     @classmethod
-    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], device: str = "cpu") -> Self:
-        own = WordsNetworkSettings(**settings["settings"] | {"device": device})
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        network_settings = WordsNetworkSettings(**settings["settings"] | {"device": "cpu"})
         members = []
         for i in range(settings["members"]):
             values = {n.removeprefix(f"{i}."): v for n, v in arrays.items() if n.startswith(f"{i}.")}
             with torch.device("meta"):
-                member = WordsNetwork(len(values["word_vectors"]), len(values["label_bias"]), own)
+                member = WordsNetwork(len(values["word_vectors"]), len(values["label_bias"]), network_settings)
             member.load_state_dict({n: torch.from_numpy(np.asarray(v)) for n, v in values.items()}, assign=True)
-            members.append(member.to(device).eval())
-        return cls(members, own, settings.get("precision", "float32"))
+            members.append(member.eval())
+        return cls(members, network_settings, settings.get("precision", "float32"))

@@ -4,14 +4,14 @@
         ...
         progress.advance(256, loss=0.31)
 
-All bars of a process share one display, so that a bar may run inside another. Work of several stages says which one it
-is in, and what comes next:
+All bars of a process share one display, so that bars can be nested. Work in several stages shows the current stage and
+the next one:
 
     with stages("the code", "the network", "the stacker"):
         stage("the code")       # bars now begin with "1 of 3, then the network: "
         ...
 
-Stages and whatever else training has to say go to the logger `rankae` too.
+Stages are also logged to the logger `rankae`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def is_quiet() -> bool:
 
 @contextmanager
 def stages(*names: str) -> Iterator[None]:
-    """Work that will go through stages of these names, in this order; one that is not needed may be left out."""
+    """Work that goes through stages of these names, in this order; stages may be skipped."""
     _stages.append((names, ""))
     try:
         yield

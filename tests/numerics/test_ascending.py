@@ -31,7 +31,7 @@ def test_what_contradicts_itself_is_refused():
     arrays = pack_ascending("own", np.array([0, 2, 3]), np.array([5, 70_000, 9], np.int32), 80_000)
     for name, value in (("own.sizes", np.array([9, 9])), ("own.limit", np.array(60)), ("own.low", None)):
         broken = {key: array for key, array in arrays.items() if value is not None or key != name}
-        with pytest.raises(ModelFileError, match="contradicts itself"):
+        with pytest.raises(ModelFileError, match="is inconsistent"):
             unpack_ascending("own", broken | ({} if value is None else {name: value}))
 
 

@@ -98,5 +98,5 @@ def test_rows_of_zeros_are_not_stored():
         arrays = packed({"table": table})
         assert len(arrays["table"]) == 2
         np.testing.assert_array_equal(np.asarray(unpacked(arrays)["table"]), np.asarray(table))
-        with pytest.raises(ModelFileError, match="contradicts itself"):
+        with pytest.raises(ModelFileError, match="is inconsistent"):
             unpacked(arrays | {"table.kept": np.array([17, 3], np.int32)})

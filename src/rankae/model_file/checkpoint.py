@@ -1,7 +1,7 @@
-"""The state of a training run on disk, so that it can go on after an interruption as if there had been none.
+"""Checkpoints: the state of a training run on disk, from which it resumes as if it had not been interrupted.
 
 A checkpoint is one safetensors file: parameters, optimiser state and, as JSON in its header, the epoch, the history and
-the settings. It is written beside its place and renamed, so that at any moment the file is the old or the new one.
+the settings. It is written to a temporary file and renamed, so that the file is always either the old or the new one.
 """
 
 from __future__ import annotations

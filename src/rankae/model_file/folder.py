@@ -1,4 +1,4 @@
-"""Write and read the model folder; what it holds is told in the package's docstring."""
+"""Writes and reads the model folder, which the package's docstring describes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORMAT = "rankae-model"
 FORMAT_VERSION = 1
 MOST_JSON_BYTES = 2**24
 MOST_TABLE_BYTES = 2**31
-TRIES = 20  # to read a model that is replaced again and again
+TRIES = 20  # attempts to read a model that is being replaced
 MANIFEST, ARRAYS = "model.json", "model.safetensors"
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "numba", "safetensors")
 
@@ -91,7 +91,7 @@ def write_model(
 
 
 def read_model(path: str | Path, method: str | None = None, verify: bool = True) -> ModelFile:
-    """Read a model folder; arrays are mapped, not copied. All files are of one model, even while another is saved.
+    """Read a model folder; arrays are mapped, not copied. All files belong to one model, even if it is being replaced.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _read(opened: OpenFolder, method: str | None, verify: bool) -> ModelFile:
 
 
 def read_manifest(path: str | Path) -> dict[str, Any]:
-    """model.json of a folder, checked, without the arrays; `sha256` tells one model from every other."""
+    """model.json of a folder, checked, without the arrays; `sha256` identifies the model."""
     try:
         with OpenFolder(find_folder(Path(path))) as opened:
             manifest = _read_manifest(opened)
@@ -146,9 +146,9 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
 
 
 def check_place(path: str | Path) -> None:
-    """Refuse a path that no model can be written to; whoever trains for hours first asks this before.
+    """Refuse a path to which no model can be written; called before hours of training.
 
-    Only a model or an empty folder may be replaced: anything else at that path is somebody's work.
+    Only a model or an empty folder may be replaced.
     """
     place = Path(path)
     if place.exists() and not (place / MANIFEST).is_file() and (not place.is_dir() or any(place.iterdir())):
@@ -221,7 +221,7 @@ def _check_names(manifest: dict[str, Any]) -> None:
 
 
 def _checked(opened: OpenFolder, name: str, recorded: dict[str, Any], verify: bool) -> BinaryIO:
-    """A file of the folder, open, once it is known to be the one that was written."""
+    """A file of the folder, opened after checking its size and hash."""
     try:
         file = opened.open(name)
     except FileNotFoundError:

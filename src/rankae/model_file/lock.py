@@ -1,4 +1,4 @@
-"""Locks between processes, kept by the operating system: they go when their process does, however it ends."""
+"""Locks between processes, held by the operating system, which releases them when the process ends."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def try_to_lock(number: int) -> bool:
 
 @contextmanager
 def only_one(place: Path, what: str) -> Iterator[None]:
-    """Hold `place`.lock while the block runs; a second process that wants it is told in one sentence."""
+    """Hold `place`.lock while the block runs; a second process gets an error of one sentence."""
     path = place.with_name(f"{place.name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     number = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)

@@ -1,7 +1,7 @@
-"""A folder held open: every file that is read through it belongs to one and the same model.
+"""A folder that is held open, so that all files read through it belong to the same model.
 
-Saving puts a new folder in the place of the old one. A reader that went by path could take the labels of one model and
-the arrays of the other; one that holds the folder open reads on in the old one, or finds a file gone and starts again.
+Saving replaces the folder. A reader that opened files by path could get the labels of one model and the arrays of the
+other. With the folder held open it keeps reading the old model, or finds a file missing and starts again.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class OpenFolder:
         if self._number is None:
             return False
         try:
-            now = path.stat()
+            current = path.stat()
         except FileNotFoundError:
             return True
-        own = os.fstat(self._number)
-        return (now.st_dev, now.st_ino) != (own.st_dev, own.st_ino)
+        opened = os.fstat(self._number)
+        return (current.st_dev, current.st_ino) != (opened.st_dev, opened.st_ino)

@@ -1,4 +1,4 @@
-"""JSON for what JSON lacks: tuples and non-finite numbers come back as they went in.
+"""JSON extended by tuples and non-finite numbers.
 
 A tuple is written as {"__tuple__": [...]} and inf or nan as {"__float__": "inf"}; numpy's numbers and strings become
 Python's, which are equal to them and hash alike. Nothing in a file can name a class, so reading one runs no code.
@@ -19,7 +19,7 @@ TUPLE, FLOAT = "__tuple__", "__float__"
 
 
 def to_json(value: Any, where: str) -> Any:
-    """`value` in JSON's own types; `where` names it in the sentence that refuses what cannot be written."""
+    """`value` in JSON types; `where` names it in error messages."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -44,7 +44,7 @@ def to_json(value: Any, where: str) -> Any:
 
 
 def from_json(value: Any) -> Any:
-    """What `to_json` was given."""
+    """The inverse of `to_json`."""
     if isinstance(value, list):
         return [from_json(part) for part in value]
     if isinstance(value, dict):
@@ -57,13 +57,13 @@ def from_json(value: Any) -> Any:
 
 
 def names_to_json(names: Iterable[Any], table: str) -> list[Any]:
-    """A table of names, each any hashable that JSON can express."""
+    """A table of names, each a hashable that JSON can express."""
     return [name if type(name) is str else to_json(name, f"entry {i} of {table}") for i, name in enumerate(names)]
 
 
 def names_from_json(names: list[Any]) -> list[Any]:
-    """What `names_to_json` was given."""
-    if not {dict, list} & set(map(type, names)):  # plain strings and numbers: a loop over them would take longer
+    """The inverse of `names_to_json`."""
+    if not {dict, list} & set(map(type, names)):  # only strings and numbers: faster than a loop in Python
         return names
     return [from_json(name) for name in names]
 

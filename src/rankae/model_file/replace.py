@@ -1,8 +1,8 @@
-"""Put a folder in place of another so that a crash leaves the old one or the new one, whole.
+"""Replaces a folder atomically: a crash leaves either the old or the new one, complete.
 
-The new folder is written beside its place, under a hidden name, and synced. If there is an old one, it is renamed to
-`.NAME.old`, the new one takes its name, and the old one is deleted. A crash between the two renames leaves no folder of
-that name but an old one beside it: `find_folder` then gives that one, so a reader never notices.
+The new folder is written under a hidden name beside the target, and synced. An old folder is renamed to `.NAME.old`,
+the new one takes its name, and the old one is deleted. After a crash between the two renames, `find_folder` returns the
+`.NAME.old` folder, so that readers still find the model.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SECONDS_TO_START = 60  # a folder without a writer that is younger may belong t
 
 @contextmanager
 def replacing(place: Path) -> Iterator[Path]:
-    """A new folder to write into, which becomes `place` if the block ends well and disappears if it does not."""
+    """A new folder to write into, which becomes `place` if the block succeeds and is removed otherwise."""
     place = Path(os.path.abspath(place))  # without following links: a link to a model is replaced, its target is not
     place.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(place)
@@ -45,7 +45,7 @@ def replacing(place: Path) -> Iterator[Path]:
 
 
 def find_folder(place: Path) -> Path:
-    """`place`, or the old folder that a crash in the middle of replacing it left beside it."""
+    """`place`, or the old folder that a crash during replacement left beside it."""
     old = _old(Path(os.path.abspath(place)))
     return old if old.is_dir() and not place.exists() else place
 
@@ -55,7 +55,7 @@ def _unfinished(place: Path) -> str:
 
 
 def _remove_abandoned(place: Path) -> None:
-    """Remove what writers left that were killed; a living one holds a lock on its folder."""
+    """Remove the folders of killed writers; a running writer holds a lock on its folder."""
     if os.name != "posix":
         return
     for folder in place.parent.iterdir():
@@ -99,7 +99,7 @@ def _remove(path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Have the disk hold what was written. Windows cannot open folders, but its file system journals renames."""
+    """Flush to disk. Windows cannot open folders, but its file system journals renames."""
     if os.name != "posix" and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY)

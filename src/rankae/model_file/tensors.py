@@ -1,8 +1,7 @@
-"""Arrays in one safetensors file: written by the library, read as a view of the mapped file.
+"""Arrays in a safetensors file: written by the library, read by memory mapping.
 
-The library's own reader copies every array. Mapping instead lets a process answer before it has read the whole file,
-and lets several processes share one copy of it. The mapping is private (copy on write), so that arrays are writable as
-usual, and what is written to them never reaches the file.
+The library's reader copies every array. With mapping, predictions can start before the whole file is read, and several
+processes share one copy. The mapping is copy-on-write: arrays are writable, and changes never reach the file.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ DTYPES = {
 
 
 def pack_csr(name: str, matrix: sp.csr_matrix) -> dict[str, np.ndarray]:
-    """A CSR matrix as arrays to store; `unpack_csr` puts them together again."""
+    """The arrays of a CSR matrix, for `unpack_csr`."""
     return {
         f"{name}.data": matrix.data,
         f"{name}.indices": matrix.indices,
@@ -89,7 +88,7 @@ def map_arrays(file: BinaryIO) -> dict[str, np.ndarray]:
 
 
 def _check_tiling(offsets: list[list[int]], size: int) -> None:
-    """Arrays must follow each other without gap or overlap, to the end of the file: else it is cut or forged."""
+    """Refuse files whose arrays do not follow each other without gap or overlap to the end: they are cut or forged."""
     end = 0
     for first, last in sorted(map(tuple, offsets)):
         if first != end or last < first:
@@ -100,7 +99,7 @@ def _check_tiling(offsets: list[list[int]], size: int) -> None:
 
 
 def _mapped(file: BinaryIO, start: int, entry: dict[str, Any]) -> np.ndarray:
-    """One array. Each has a mapping of its own: scipy copies arrays that are a small part of a larger one."""
+    """One array, with a mapping of its own: scipy copies arrays that are a small part of a larger one."""
     first, last = entry["data_offsets"]
     dtype, shape = np.dtype(DTYPES[entry["dtype"]]), tuple(entry["shape"])
     if any(side < 0 for side in shape) or math.prod(shape) * dtype.itemsize != last - first:

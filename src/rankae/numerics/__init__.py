@@ -1,1 +1,1 @@
-"""Arithmetic that knows nothing of the method: threads, sparse products, solvers, top-k, tables, the label index."""
+"""Numerical building blocks: threads, sparse products, solvers, top-k, tables, the label index."""

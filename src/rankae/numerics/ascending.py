@@ -1,5 +1,5 @@
-"""Lists of ascending numbers in two bytes each, whatever their range: the low half of a number, and how many of a list
-lie in each block of 65,536. In memory they are int32, or uint16 where that is enough."""
+"""Stores lists of ascending integers in two bytes per number: the low half of each, and the count in each block of
+65,536. In memory they are int32, or uint16 if that suffices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BLOCK = 1 << 16
 
 
 def smallest(values: np.ndarray) -> np.ndarray:
-    """Numbers of at least 0 in the smallest type that holds them."""
+    """Non-negative integers in the smallest type that holds them."""
     most = int(values.max(initial=0))
     return values.astype(
         np.uint8 if most < 2**8 else np.uint16 if most < 2**16 else np.uint32 if most < 2**32 else np.int64
@@ -19,7 +19,7 @@ def smallest(values: np.ndarray) -> np.ndarray:
 
 
 def pack_ascending(name: str, starts: np.ndarray, values: np.ndarray, limit: int) -> dict[str, np.ndarray]:
-    """List i is values[starts[i]:starts[i + 1]], numbers from 0 up to `limit`."""
+    """List i is values[starts[i]:starts[i + 1]], integers from 0 to below `limit`."""
     arrays = {f"{name}.sizes": smallest(np.diff(starts)), f"{name}.limit": np.array(limit, dtype=np.int64)}
     if limit <= _BLOCK:
         return arrays | {f"{name}.low": values.astype(np.uint16)}
@@ -32,7 +32,7 @@ def pack_ascending(name: str, starts: np.ndarray, values: np.ndarray, limit: int
 
 
 def unpack_ascending(name: str, arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Starts and values; whoever wrote the file, every value is below the limit."""
+    """Starts and values; every value is checked to be below the limit, since files may be forged."""
     try:
         sizes, limit = arrays[f"{name}.sizes"].astype(np.int64), int(arrays[f"{name}.limit"])
         starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -47,5 +47,5 @@ def unpack_ascending(name: str, arrays: dict[str, np.ndarray]) -> tuple[np.ndarr
         if len(values) != starts[-1] or (len(values) and not 0 <= int(values.min()) <= int(values.max()) < limit):
             raise ValueError
     except (KeyError, ValueError, MemoryError, OverflowError) as error:
-        raise ModelFileError(f"the model's list {name} contradicts itself; train it again") from error
+        raise ModelFileError(f"the model's list {name} is inconsistent; train it again") from error
     return starts, values

@@ -2,11 +2,10 @@
 
     (X'X + ridge I) S = X'T
 
-All columns of T share one pass over the sparse matrix an iteration; each has its own step length. The diagonal of
-X'X + ridge I preconditions, because word frequencies differ by orders of magnitude. Columns are solved some at a time,
-and what surrounds the two sparse products of an iteration is three passes over the tables, so that neither memory nor
-its bandwidth is spent on temporaries; nor does it grow with the rows: products go through X some rows at a time, and T
-may be a product itself, which is made as it is needed.
+All columns of T share one pass over the sparse matrix per iteration; each has its own step length. The preconditioner
+is the diagonal of X'X + ridge I, because word frequencies differ by orders of magnitude. Memory is bounded: columns are
+solved in blocks, X is read in blocks of rows, and T may be given as a product that is computed as needed. Besides the
+two sparse products, an iteration makes three passes over the tables, without temporaries.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from rankae.numerics.sparse_product import sparse_product
 from rankae.numerics.threads import across_threads
 
 _COLUMNS = 128  # solved at a time
-_BLOCK = 2048  # rows of a table whose sums are added up before those of the next
+_BLOCK = 2048  # rows of a table that are summed up at a time
 
 
 @dataclass(frozen=True)
 class Targets:
     """T = [matrix @ table, more], rows x columns.
 
-    matrix, table : CSR rows x m, float32 m x columns.
-    more : further columns, of whatever type takes least room.
+    matrix, table : CSR [rows, m] and float32 [m, columns].
+    more : further columns, of any numeric type.
     """
 
     matrix: sp.csr_matrix
@@ -48,7 +47,7 @@ class Targets:
         return Targets(self.matrix[rows], self.table, self.more[rows])
 
     def between(self, first: int, last: int) -> Targets:
-        """Some columns of them."""
+        """The columns first:last."""
         h = self.table.shape[1]
         more = self.more[:, max(0, first - h) : max(0, last - h)]
         return Targets(self.matrix, np.ascontiguousarray(self.table[:, first:last]), more)
@@ -61,13 +60,13 @@ class Targets:
 
     @classmethod
     def given(cls, columns: np.ndarray) -> Targets:
-        """T that is there as it is."""
+        """T given as a dense array."""
         nothing = sp.csr_matrix((len(columns), 0), dtype=np.float32)
         return cls(nothing, np.empty((0, 0), dtype=np.float32), columns)
 
 
 class RidgeSolver:
-    """Solves for one matrix and one ridge."""
+    """Solves for a given matrix and ridge."""
 
     def __init__(self, rows: sp.csr_matrix, ridge: float) -> None:
         self.rows, self.blocks, self.ridge = rows, RowBlocks(rows), np.float32(ridge)
@@ -80,26 +79,26 @@ class RidgeSolver:
         iterations: int = 12,
         tolerance: float = 1e-3,
     ) -> np.ndarray:
-        """S, from 0 or from the solution of a problem that is nearly the same."""
+        """S, starting from 0 or from the solution of a similar problem."""
         targets = targets if isinstance(targets, Targets) else Targets.given(targets)
         solution = np.empty((self.rows.shape[1], targets.shape[1]), dtype=np.float32)
-        others = workers_for(2.0 * iterations * self.rows.nnz * targets.shape[1])
-        if others is not HERE:
-            return self._solve_elsewhere(others, targets, start, iterations, tolerance)
+        workers = workers_for(2.0 * iterations * self.rows.nnz * targets.shape[1])
+        if workers is not HERE:
+            return self._solve_elsewhere(workers, targets, start, iterations, tolerance)
         for first, last in _column_spans(targets):
-            own = None if start is None else start[:, first:last]
-            solution[:, first:last] = self._solve(targets.between(first, last), own, iterations, tolerance)
+            block_start = None if start is None else start[:, first:last]
+            solution[:, first:last] = self._solve(targets.between(first, last), block_start, iterations, tolerance)
         return solution
 
     def _solve_elsewhere(
-        self, others: Workers, targets: Targets, start: np.ndarray | None, iterations: int, tolerance: float
+        self, workers: Workers, targets: Targets, start: np.ndarray | None, iterations: int, tolerance: float
     ) -> np.ndarray:
-        """The same blocks of columns, so that the same numbers come out."""
+        """As `solve`, on other workers, with the same blocks of columns and therefore the same result."""
         shared: dict[str, Any] = {"rows": self.rows} | ({} if start is None else {"start": start})
         shared |= {"matrix": targets.matrix, "table": targets.table, "more": targets.more}
         settings = {"ridge": float(self.ridge), "iterations": iterations, "tolerance": tolerance}
-        found = others.map("ridge", solve_columns, shared, settings, _column_spans(targets))
-        return np.concatenate([own["solution"] for own in found], axis=1)
+        results = workers.map("ridge", solve_columns, shared, settings, _column_spans(targets))
+        return np.concatenate([result["solution"] for result in results], axis=1)
 
     def _solve(self, targets: Targets, start: np.ndarray | None, iterations: int, tolerance: float) -> np.ndarray:
         residual = self.blocks.transposed_product(targets.of_rows, targets.shape[1])

@@ -1,4 +1,4 @@
-"""Scores of a few labels of each row: inner products of its code with their rows of the label table."""
+"""Scores of a few labels per row: inner products of the row's code with their rows of the label table."""
 
 from __future__ import annotations
 

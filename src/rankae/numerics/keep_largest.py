@@ -1,4 +1,4 @@
-"""The k largest of the few values that belong to each row."""
+"""The k largest values of each row of a ragged array."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def _keep_largest(first, last, starts, columns, values, kept, best):
 
 
 def keep_largest(starts: np.ndarray, columns: np.ndarray, values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of each row's values[starts[i]:starts[i + 1]] the k largest, largest first, and their columns.
+    """The k largest of each row's values[starts[i]:starts[i + 1]] in descending order, and their columns.
 
-    Padded with -1 and -inf; equal values stay in their order.
+    Padded with -1 and -inf; equal values keep their order.
     """
     rows = len(starts) - 1
     kept, best = np.full((rows, k), -1, dtype=np.int32), np.full((rows, k), -np.inf, dtype=np.float32)

@@ -1,7 +1,7 @@
-"""Which labels score highest for a code: by looking at all of them, or by walking a graph of label vectors.
+"""Finds the labels with the highest scores for a code, exactly or by an approximate nearest-neighbour graph.
 
-The exact index is the default. The graph (HNSW, by usearch) pays where labels are so many that one look at each takes
-too long; what it finds is scored exactly, so it may miss a label but never gives a wrong score.
+The exact index is the default. The graph (HNSW, by usearch) pays if there are so many labels that scoring all of them
+takes too long. Its results are scored exactly, so it may miss a label but never returns a wrong score.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class LabelIndex(Protocol):
 
 
 class ExactIndex:
-    """Looks at all labels, or at those of some columns."""
+    """Scores all labels, or those of some columns."""
 
     def __init__(self, table: np.ndarray | Table, bias: np.ndarray, columns: np.ndarray | None = None) -> None:
         self.columns = columns
@@ -42,12 +42,12 @@ class ExactIndex:
 
 
 class UsearchIndex:
-    """Walks a graph in which every label is linked to those whose vectors are like its own.
+    """Searches a graph in which every label is linked to labels with similar vectors.
 
-    A label's vector is its row of the table with the bias behind it, a query the code with a 1 behind it: their inner
-    product is the score. (To make all vectors equally long first, as is often advised, loses most of the recall here.)
+    A label's vector is its row of the table with the bias appended, a query is the code with a 1 appended: their inner
+    product is the score. (Normalising the vectors to equal length, as is often advised, loses most of the recall here.)
 
-    expansion : how many labels a search keeps in sight; more of them cost time and raise recall.
+    expansion : number of candidates of a search; more raise recall and cost time.
     """
 
     def __init__(self, graph: Any, table: np.ndarray | Table, bias: np.ndarray) -> None:
@@ -75,36 +75,37 @@ class UsearchIndex:
 
     def search(self, codes: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         k = min(k, len(self.bias))
-        wider = min(
-            k + 8 + k // 4, len(self.bias)
-        )  # float16 may confuse the last places; exact scores then settle them
-        found = self.graph.search(_with(codes, np.ones(len(codes), dtype=np.float32)), wider, threads=1)
-        keys = np.atleast_2d(found.keys)
-        counts = found.counts if len(codes) != 1 else np.array([len(found)])  # usearch's answer to one row is another
-        there = (np.arange(keys.shape[1]) < counts[:, None]) & (keys < len(self.bias))
-        columns = np.where(there, keys, len(self.bias)).astype(np.int32)
+        # float16 may swap the last ranks; exact scores settle them.
+        wider = min(k + 8 + k // 4, len(self.bias))
+        matches = self.graph.search(_with(codes, np.ones(len(codes), dtype=np.float32)), wider, threads=1)
+        keys = np.atleast_2d(matches.keys)
+        counts = (
+            matches.counts if len(codes) != 1 else np.array([len(matches)])
+        )  # for one row usearch returns another type
+        valid = (np.arange(keys.shape[1]) < counts[:, None]) & (keys < len(self.bias))
+        columns = np.where(valid, keys, len(self.bias)).astype(np.int32)
         columns.sort(axis=1)  # equal scores go in the order of columns, as in `top_k`
-        there = columns < len(self.bias)
-        columns[~there] = 0
+        valid = columns < len(self.bias)
+        columns[~valid] = 0
         starts = np.arange(len(columns) + 1, dtype=np.int64) * columns.shape[1]
         scores = inner_products(starts, columns.ravel(), codes, self.table, self.bias)
-        scores[~there.ravel()] = -np.inf
-        columns[~there] = -1
+        scores[~valid.ravel()] = -np.inf
+        columns[~valid] = -1
         return keep_largest(starts, columns.ravel(), scores, k)
 
     def over(self, table: np.ndarray | Table, bias: np.ndarray) -> UsearchIndex:
-        """The same graph, with scores from another table: the same one at another precision."""
+        """The same graph over the table at another precision."""
         index = copy(self)
         index.table, index.bias = table, bias
         return index
 
-    def tuned(self, codes: np.ndarray, k: int, wanted: float) -> float:
-        """Widen the search until it finds this share of the k best labels of some codes; gives the share found."""
+    def tuned(self, codes: np.ndarray, k: int, target: float) -> float:
+        """Widen the search until it finds the target share of the k best labels; returns the share that it finds."""
         exact = ExactIndex(self.table, self.bias).search(codes, k)[0]
         self.expansion = max(k, 16)
-        while (found := recall(self.search(codes, k)[0], exact)) < wanted and self.expansion < _MOST_EXPANSION:
+        while (reached := recall(self.search(codes, k)[0], exact)) < target and self.expansion < _MOST_EXPANSION:
             self.expansion *= 2
-        return found
+        return reached
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {
@@ -116,25 +117,25 @@ class UsearchIndex:
     def restore(cls, arrays: dict[str, np.ndarray], table: np.ndarray | Table, bias: np.ndarray) -> Self:
         """The index that `arrays` came from; the graph is used in place, not copied."""
         usearch = _usearch()
-        said = usearch.Index.metadata(arrays["graph"])
-        if said is None or (said["dimensions"], said["count_present"]) != (table.shape[1] + 1, len(table)):
+        metadata = usearch.Index.metadata(arrays["graph"])
+        if metadata is None or (metadata["dimensions"], metadata["count_present"]) != (table.shape[1] + 1, len(table)):
             raise ModelFileError("the model's label index does not fit its labels; build it again with `rankae index`")
         index = cls(usearch.Index.restore(arrays["graph"], view=True), table, bias)
-        index._buffer = arrays["graph"]  # which usearch reads but does not keep alive
+        index._buffer = arrays["graph"]  # usearch reads it but does not keep it alive
         index.expansion = int(arrays["expansion"])
         return index
 
 
 def measured_index(
-    table: np.ndarray | Table, bias: np.ndarray, codes: np.ndarray, k: int, wanted: float, threads: int
+    table: np.ndarray | Table, bias: np.ndarray, codes: np.ndarray, k: int, target: float, threads: int
 ) -> tuple[UsearchIndex, dict[str, Any]]:
-    """An index that finds the wanted share of the k best labels of these codes, and what it cost and what it gives."""
+    """An index that finds the target share of the k best labels of these codes, and figures of its cost and recall."""
     k, began = min(k, len(bias)), perf_counter()
     index = UsearchIndex.build(table, bias, threads=threads)
     built = perf_counter() - began
-    found = index.tuned(codes, k, wanted)
+    reached = index.tuned(codes, k, target)
     return index, {
-        f"recall@{k}": round(found, 4),
+        f"recall@{k}": round(reached, 4),
         "expansion": index.expansion,
         "build_seconds": round(built, 2),
         "rows": len(codes),
@@ -144,7 +145,7 @@ def measured_index(
 
 
 def _microseconds(index: LabelIndex, codes: np.ndarray, k: int) -> float:
-    """The time of one search after the other, as a server has them, a row."""
+    """Microseconds per row when rows are searched one by one, as in a server."""
     began = perf_counter()
     for i in range(len(codes)):
         index.search(codes[i : i + 1], k)
@@ -152,18 +153,18 @@ def _microseconds(index: LabelIndex, codes: np.ndarray, k: int) -> float:
 
 
 def made_up_rows(label_counts: np.ndarray, rows: int, seed: int) -> sp.csr_matrix:
-    """Label rows that nobody wrote, three labels each, in which labels are as frequent as they were in training."""
+    """Random label rows with three labels each, drawn with the frequencies of training."""
     chance = label_counts / max(1, label_counts.sum())
     drawn = np.random.default_rng(seed).choice(len(chance), (rows, 3), p=chance if chance.any() else None)
-    together = (np.ones(drawn.size, np.float32), (np.repeat(np.arange(rows), 3), drawn.ravel()))
-    matrix = sp.csr_matrix(together, shape=(rows, len(chance)))
+    entries = (np.ones(drawn.size, np.float32), (np.repeat(np.arange(rows), 3), drawn.ravel()))
+    matrix = sp.csr_matrix(entries, shape=(rows, len(chance)))
     matrix.data[:] = 1
     return matrix
 
 
-def recall(found: np.ndarray, exact: np.ndarray) -> float:
-    """The share of each row's exact labels that were found, on average; both int32 rows x k, padded with -1."""
-    hits = [len(np.intersect1d(a[a >= 0], b)) / max(1, len(b)) for a, b in zip(found, exact, strict=True)]
+def recall(approximate: np.ndarray, exact: np.ndarray) -> float:
+    """The mean share of each row's exact labels that the index finds; both int32 [rows, k], padded with -1."""
+    hits = [len(np.intersect1d(a[a >= 0], b)) / max(1, len(b)) for a, b in zip(approximate, exact, strict=True)]
     return float(np.mean(hits))
 
 

@@ -1,7 +1,7 @@
-"""What at least k of many values reach, found by a few vector operations: most values need not be looked at again.
+"""A lower bound on the k-th largest of many values, found by a few vector operations.
 
-Values fall into groups, one for each lane; the largest of each group is found for many groups at a time. What k lanes
-reach, k values reach.
+Values fall into groups, one for each lane, and the maximum of each group is found for many groups at a time. If k lanes
+reach a number, at least k values reach it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def _count_reaching(values, floor):
 
 @njit(cache=True, nogil=True)
 def reached(values, k, lanes):
-    """A number that at least k values reach and not many more; -inf if they are too few to tell.
+    """A number that at least k values reach and not many more; -inf if there are too few values.
 
-    lanes : filled with the largest of the values that are len(lanes) apart.
+    lanes : output, the maximum of the values that are len(lanes) apart.
     """
     lanes[:] = -np.inf
     for start in range(0, len(values), len(lanes)):

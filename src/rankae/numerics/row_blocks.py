@@ -1,4 +1,4 @@
-"""Products with a sparse matrix X and its transpose, some rows at a time: nothing stands in memory that has X's length.
+"""Products with a sparse matrix X and its transpose in blocks of rows, so that no dense array has X's length.
 
 X'X t = sum over blocks of  X_b' (X_b t)          X'T = sum over blocks of  X_b' T_b
 """
@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from rankae.numerics.sparse_product import sparse_product
 
-_ROWS = 2**16  # of a block; up to here the sums are those of one product
+_ROWS = 2**16  # of a block
 
 
 class RowBlocks:
@@ -26,7 +26,7 @@ class RowBlocks:
         self.spans = [slice(a, b) for a, b in pairwise(ends)]
 
     def block(self, span: slice) -> sp.csr_matrix:
-        """Some rows, without a copy of them."""
+        """The rows of a span, without copying them."""
         indptr, shape = self.rows.indptr, (span.stop - span.start, self.rows.shape[1])
         entries = slice(indptr[span.start], indptr[span.stop])
         parts = self.rows.data[entries], self.rows.indices[entries], indptr[span.start : span.stop + 1] - entries.start
@@ -41,10 +41,10 @@ class RowBlocks:
         return self.transposed_product(lambda span: sparse_product(self.block(span), table), table.shape[1])
 
     def transposed_product(self, of_rows: Callable[[slice], np.ndarray], width: int) -> np.ndarray:
-        """X'T; `of_rows` gives some rows of T, which has so many columns."""
+        """X'T; `of_rows` returns the rows of T in a span, `width` is its number of columns."""
         if not self.spans:
             return np.zeros((self.rows.shape[1], width), dtype=np.float32)
-        found = sparse_product(self._transposed[0], of_rows(self.spans[0]))
+        total = sparse_product(self._transposed[0], of_rows(self.spans[0]))
         for span, transposed in zip(self.spans[1:], self._transposed[1:], strict=True):
-            found += sparse_product(transposed, of_rows(span))
-        return found
+            total += sparse_product(transposed, of_rows(span))
+        return total

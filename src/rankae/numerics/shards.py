@@ -1,7 +1,7 @@
-"""Work that falls into shards, each of which can be done anywhere, any number of times, with the same result.
+"""Work in shards, each of which can be computed anywhere and repeated with the same result.
 
-What runs here runs shard after shard, which bounds its memory. Within `sharing(workers)`, whoever has such work hands
-it over instead: a cluster, for example, whose workers read `shared` from files and leave their results in files.
+By default this process computes one shard after the other, which bounds its memory. Within `sharing(workers)` the work
+goes to other workers, such as a cluster whose workers read `shared` from files and write their results to files.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import numpy as np
 
 Arrays = dict[str, np.ndarray]
 Span = tuple[int, int]
-# work(shared, settings, span): arrays and CSR matrices by name, JSON values, and which labels, rows or columns.
+# work(shared, settings, span): arrays and CSR matrices by name, JSON values, and a range of labels, rows or columns.
 Work = Callable[[dict[str, Any], dict[str, Any], Span], Arrays]
 
 
 class Workers(Protocol):
-    least: float  # multiplications that are worth the way to others
+    least: float  # multiplications below which work is not worth sending
 
     def shards(self, least: int) -> int:
-        """Into how many shards to cut work that needs `least` of them."""
+        """Number of shards for work that needs at least `least` of them."""
 
     def map(
         self, step: str, work: Work, shared: dict[str, Any], settings: dict[str, Any], spans: Sequence[Span]
     ) -> Iterator[Arrays]:
-        """What `work` gives for each span, in their order; `work` is a function of a module."""
+        """The results of `work` (a module-level function) for all spans, in order."""
 
 
 class Here:
@@ -52,15 +52,15 @@ _workers: ContextVar[Workers] = ContextVar("workers", default=HERE)
 
 
 def workers_for(multiplications: float) -> Workers:
-    """Who does work of this size: the others within `sharing`, unless it is too small for the way to them."""
-    others = _workers.get()
-    return others if multiplications >= others.least else HERE
+    """The workers for work of this size: those of `sharing`, or this process if it is too small to send."""
+    workers = _workers.get()
+    return workers if multiplications >= workers.least else HERE
 
 
 @contextmanager
-def sharing(others: Workers) -> Iterator[None]:
-    """Within the block, `others` do the work that falls into shards."""
-    token = _workers.set(others)
+def sharing(workers: Workers) -> Iterator[None]:
+    """Within the block, `workers` do the work in shards."""
+    token = _workers.set(workers)
     try:
         yield
     finally:
@@ -68,13 +68,13 @@ def sharing(others: Workers) -> Iterator[None]:
 
 
 def even_spans(size: int, count: int) -> list[Span]:
-    """0 to `size` in at most `count` runs of nearly one length."""
+    """At most `count` spans of nearly equal length that cover 0 to `size`."""
     count = max(1, min(count, size))
     return [(size * i // count, size * (i + 1) // count) for i in range(count)]
 
 
 def weighted_spans(weights: np.ndarray, count: int) -> list[Span]:
-    """Runs of places that weigh about as much each; every place belongs to one."""
+    """Consecutive spans of about equal total weight that cover all indices."""
     if not len(weights):
         return []
     ends = np.cumsum(weights, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The labels that are looked at closely for each row: a union of what several components propose."""
+"""Shortlists: for each row, the union of the labels that several components propose."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Shortlist:
     @classmethod
     def union(cls, proposals: Sequence[np.ndarray]) -> Shortlist:
         """From int32 arrays of rows x k, padded with -1."""
-        together = np.concatenate(proposals, axis=1)
-        together.sort(axis=1)
-        starts, columns = np.zeros(len(together) + 1, dtype=np.int64), np.empty(together.size, dtype=np.int32)
-        _distinct(together, starts, columns)
+        joined = np.concatenate(proposals, axis=1)
+        joined.sort(axis=1)
+        starts, columns = np.zeros(len(joined) + 1, dtype=np.int64), np.empty(joined.size, dtype=np.int32)
+        _distinct(joined, starts, columns)
         return cls(starts, columns[: starts[-1]])
 
     @classmethod
@@ -45,7 +45,7 @@ class Shortlist:
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     def entries_of(self, rows: np.ndarray) -> np.ndarray:
-        """Places of the entries of some rows, row after row."""
+        """Indices of the entries of some rows, row after row."""
         sizes = np.diff(self.starts)[rows]
         before = np.repeat(np.cumsum(sizes) - sizes, sizes)
         return np.repeat(self.starts[rows], sizes) + np.arange(len(before)) - before
@@ -56,7 +56,7 @@ class Shortlist:
         return Shortlist(starts, self.columns[self.entries_of(rows)])
 
     def among(self, columns: np.ndarray) -> Shortlist:
-        """The entries of some labels, given by their ascending columns, each by its place among them."""
+        """The entries of some labels (ascending columns), renumbered by their index in `columns`."""
         place = np.full(max(columns.max(initial=-1), self.columns.max(initial=-1)) + 1, -1, dtype=np.int32)
         place[columns] = np.arange(len(columns), dtype=np.int32)
         places = place[self.columns]
@@ -73,14 +73,14 @@ class Shortlist:
         return sp.csr_matrix((values, self.columns, self.starts), shape=(len(self), labels))
 
     def values_of(self, matrix: sp.csr_matrix) -> np.ndarray:
-        """What a sparse rows x labels matrix holds at each entry; 0 where it holds nothing."""
+        """The value of a sparse rows x labels matrix at each entry; 0 where nothing is stored."""
         matrix = matrix if matrix.has_sorted_indices else matrix.sorted_indices()
         return self.values_among(Shortlist(matrix.indptr, matrix.indices), matrix.data)
 
-    def values_among(self, others: Shortlist, values: np.ndarray) -> np.ndarray:
+    def values_among(self, other: Shortlist, values: np.ndarray) -> np.ndarray:
         """For each entry, the value of the same entry of another shortlist of these rows; 0 where it has none."""
         out = np.empty(len(self.columns), dtype=np.float32)
-        across_threads(_look_up, self.starts, self.columns, others.starts, others.columns, values, out)
+        across_threads(_look_up, self.starts, self.columns, other.starts, other.columns, values, out)
         return out
 
     def best(self, scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -89,12 +89,12 @@ class Shortlist:
 
 
 @njit(cache=True, nogil=True)
-def _distinct(together, starts, columns):
-    """Copy what is not padding (-1) and not the same as before; rows are sorted."""
+def _distinct(joined, starts, columns):
+    """Copy the distinct columns of each sorted row, without padding (-1)."""
     used = 0
-    for i in range(len(together)):
+    for i in range(len(joined)):
         before = np.int32(-1)
-        for column in together[i]:
+        for column in joined[i]:
             if column != before:
                 columns[used] = before = column
                 used += 1
@@ -103,7 +103,7 @@ def _distinct(together, starts, columns):
 
 @njit(cache=True, nogil=True)
 def _look_up(first, last, starts, columns, held_starts, held_columns, held_values, out):
-    """Walk along a row's entries and along what is held for it, both ascending."""
+    """Merge the entries of each row with the stored columns, both ascending."""
     for i in range(first, last):
         at, end = held_starts[i], held_starts[i + 1]
         for t in range(starts[i], starts[i + 1]):

@@ -1,7 +1,7 @@
-"""Numbers of two bytes or one, read as float32 within a loop, in a way that LLVM can vectorise.
+"""Converts float16 and integers to float32 within compiled loops, in a way that LLVM can vectorise.
 
-numba knows no float16 on the CPU, so its bits come as uint16. They hold sign, 5 bits of exponent and 10 of mantissa;
-shifted into the place of a float32's, they differ from it by the exponent's bias alone: a factor of 2^112.
+numba has no float16 on the CPU, so its bits are given as uint16: sign, 5 bits of exponent and 10 of mantissa. Shifted
+to the positions of a float32, they differ from it only by the bias of the exponent, a factor of 2^112.
 """
 
 from __future__ import annotations

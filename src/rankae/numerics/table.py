@@ -1,7 +1,7 @@
-"""Tables of one row of numbers for each word or label, as float32, float16 or int8.
+"""Tables with a row for each word or label, stored as float32, float16 or int8.
 
-Whoever reads rows gets float32. Compiled loops read `stored` and `scales` and convert number by number, so that a small
-table stays small in memory.
+Indexing returns float32. Compiled loops read `stored` and `scales` and convert number by number, so that a table of low
+precision also takes little memory.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from rankae.errors import ModelFileError, RankaeError
 PRECISIONS = ("float32", "float16", "int8", "int4")  # int4 in the file; in memory it is int8
 _LARGEST_HALF = 65504.0
 _MOST = {"int8": 127, "int4": 7}
-_MANY_ZEROS = 0.8  # of the rows: with fewer that are not 0, those are stored with their places
+_MANY_ZEROS = 0.8  # if a smaller share of the rows is not 0, only these rows are stored, with their indices
 _NO_SCALES = np.empty(0, dtype=np.float32)
 
 
 class Table:
-    """values [rows, width]; of int8, a row's scale says what a step of 1 is worth, and other tables have no scales.
+    """values [rows, width]; int8 values are multiplied by the scale of their row.
 
-    nibbles : no value is beyond 7, so that two of them go into a byte of the file.
+    nibbles : whether all values lie within -7 and 7, so that the file stores two of them in a byte.
     """
 
     def __init__(self, values: np.ndarray, scales: np.ndarray | None = None, nibbles: bool = False) -> None:
@@ -38,11 +38,11 @@ class Table:
 
     @classmethod
     def at_most(cls, precision: str, values: Any) -> Table:
-        """The rows at this precision, or as they are where they are smaller than that already."""
-        own = "float32"
+        """The rows at this precision; unchanged if their precision is lower already."""
+        precision_now = "float32"
         if isinstance(values, Table):
-            own = "int4" if values.nibbles else values.values.dtype.name
-        return values if _rank(own) >= _rank(precision) else cls.at(precision, values)
+            precision_now = "int4" if values.nibbles else values.values.dtype.name
+        return values if _rank(precision_now) >= _rank(precision) else cls.at(precision, values)
 
     @property
     def stored(self) -> np.ndarray:
@@ -73,7 +73,7 @@ class RaggedTable:
         self.scales = _NO_SCALES if scales is None else scales
 
     def at(self, precision: str) -> RaggedTable:
-        """At this precision; int4 would gain nothing over int8 here. What is smaller already stays."""
+        """The rows at this precision (int8 for int4); unchanged if their precision is lower already."""
         precision = "int8" if precision == "int4" else precision
         if _rank(self.values.dtype.name) >= _rank(precision):
             return self
@@ -97,7 +97,7 @@ class RaggedTable:
 
 
 def _rank(precision: str) -> int:
-    """Smaller tables rank higher."""
+    """Lower precisions rank higher."""
     if precision not in PRECISIONS:
         raise RankaeError(f"tables can be {', '.join(PRECISIONS)}, not {precision!r}")
     return PRECISIONS.index(precision)
@@ -108,7 +108,7 @@ def as_table(values: np.ndarray | Table) -> Table:
 
 
 def packed(arrays: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Tables among `arrays` as the arrays that they consist of. Of a table with many rows of zeros, the others."""
+    """`arrays` with each table replaced by its plain arrays; rows of zeros are left out if they are many."""
     out: dict[str, np.ndarray] = {}
     for name, value in arrays.items():
         if not isinstance(value, Table):
@@ -130,7 +130,7 @@ def packed(arrays: dict[str, Any]) -> dict[str, np.ndarray]:
 
 
 def unpacked(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """What `packed` was given, but for tables of float32, which are plain arrays."""
+    """The inverse of `packed`, except that float32 tables become plain arrays."""
     out: dict[str, Any] = dict(arrays)
     for name, value in arrays.items():
         if value.ndim != 2 or not (value.dtype in (np.float16, np.int8) or f"{name}.width" in arrays):
@@ -146,7 +146,7 @@ def unpacked(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
 
 def _of_nibbles(pairs: np.ndarray, width: int) -> np.ndarray:
     if pairs.dtype != np.uint8 or not 2 * pairs.shape[1] - 1 <= width <= 2 * pairs.shape[1]:
-        raise ModelFileError("a table of the model contradicts itself; train it again")
+        raise ModelFileError("a table of the model is inconsistent; train it again")
     values = np.empty((len(pairs), 2 * pairs.shape[1]), dtype=np.int8)
     # Shifted up and down again as signed numbers, four bits keep their sign.
     values[:, ::2], values[:, 1::2] = (pairs << 4).view(np.int8) >> 4, pairs.view(np.int8) >> 4
@@ -156,9 +156,9 @@ def _of_nibbles(pairs: np.ndarray, width: int) -> np.ndarray:
 def _spread(
     values: np.ndarray, scales: np.ndarray | None, kept: np.ndarray, rows: int
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Rows in their places among rows of zeros."""
+    """The rows at their indices, and zeros elsewhere."""
     if rows < len(kept) or len(kept) != len(values) or not (np.diff(kept, prepend=-1, append=rows) > 0).all():
-        raise ModelFileError("a table of the model contradicts itself; train it again")
+        raise ModelFileError("a table of the model is inconsistent; train it again")
     out = np.zeros((rows, values.shape[1]), dtype=values.dtype)
     out[kept] = values
     if scales is None:
@@ -169,7 +169,7 @@ def _spread(
 
 
 def _rounded(precision: str, values: np.ndarray, largest: np.ndarray, row_of: Any) -> tuple[np.ndarray, Any]:
-    """Values and scales. The largest number of a row of int8 becomes 127, of int4 7."""
+    """Values and scales; the largest number of a row becomes 127 (int8) or 7 (int4)."""
     if precision == "float32":
         return values, None
     if precision == "float16":

@@ -1,7 +1,7 @@
-"""Run a compiled loop on all threads that torch was given.
+"""Runs compiled loops on as many threads as torch uses.
 
-The kernels release Python's lock, so plain threads serve them: one setting (`torch.set_num_threads`) then governs
-matrix products and kernels alike, calls from several threads of a server are safe, and a fork stays possible.
+The kernels release the GIL and run on plain threads. So one setting (`torch.set_num_threads`) governs matrix products
+and kernels alike, calls from several threads of a server are safe, and forks remain possible.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def across_threads(kernel: Callable[..., Any], starts: np.ndarray, *arguments: A
 
 
 def each_on_one_thread(task: Callable[[Item], None], items: Sequence[Item]) -> None:
-    """Call task(item) for every item, one on each of torch's threads at a time; what a task calls does not spread out.
+    """Call task(item) for every item, on as many threads as torch uses; within a task everything is single-threaded.
 
-    For work of several steps, where threads that go their own way need not wait for each other after every step.
+    For work of several steps, so that threads need not wait for each other after every step.
     """
     threads = min(len(items), torch.get_num_threads())
     if threads <= 1:
@@ -53,7 +53,7 @@ def each_on_one_thread(task: Callable[[Item], None], items: Sequence[Item]) -> N
 
 
 def even_blocks(rows: int, most: int) -> list[slice]:
-    """Rows in blocks of one size, at most `most` each, so many that all threads are busy to the end."""
+    """Blocks of nearly equal size, at most `most` rows each; their number is a multiple of the number of threads."""
     threads = torch.get_num_threads()
     count = threads * -(-rows // (threads * most))
     return [slice(a, b) for a, b in pairwise(rows * i // count for i in range(count + 1))]
@@ -61,12 +61,12 @@ def even_blocks(rows: int, most: int) -> list[slice]:
 
 @lru_cache(maxsize=4)
 def _loners(threads: int, process: int) -> ThreadPoolExecutor:
-    """Threads on which torch, its matrix products and `across_threads` use no other thread."""
+    """Threads on which torch and `across_threads` are single-threaded."""
     before, all_started = torch.get_num_threads(), Barrier(threads + 1)
 
     def start() -> None:
-        torch.get_num_threads()  # a thread's first question gives it everybody's number, and would undo the next line
-        torch.set_num_threads(1)  # of the calling thread, and of threads that are yet to use torch
+        torch.get_num_threads()  # the first call in a thread initialises it, and would undo the next line
+        torch.set_num_threads(1)  # for this thread, and as the default of threads that have not used torch yet
         all_started.wait()
 
     pool = ThreadPoolExecutor(threads, thread_name_prefix="rankae-block", initializer=start)
@@ -79,13 +79,13 @@ def _loners(threads: int, process: int) -> ThreadPoolExecutor:
 
 @lru_cache(maxsize=4)
 def _pool(threads: int, process: int) -> ThreadPoolExecutor:
-    """One pool for each process: threads do not survive a fork."""
+    """One pool per process, because threads do not survive a fork."""
     return ThreadPoolExecutor(threads, thread_name_prefix="rankae-kernel")
 
 
 @contextmanager
 def limited_to(threads: int | None) -> Any:
-    """Use this many threads within the block, and what was set before afterwards; None leaves them as they are."""
+    """Use this many threads within the block; None changes nothing."""
     if threads is None:
         yield
         return

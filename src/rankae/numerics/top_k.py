@@ -1,8 +1,8 @@
-"""The k best labels of each code by inner product, exact, without ever holding rows x labels.
+"""The k best labels of each code by inner product, exactly, without building the dense matrix rows x labels.
 
-No inner product is larger than the product of the lengths, |d' z| <= |d| |z|, and the vectors of rare labels are short.
-So where labels are many, those with the longest vectors come first, and a row is done as soon as no label to come can
-reach its k-th best score: of debdeps' 36,468 labels a row looks at a fifth.
+An inner product is at most the product of the lengths, |d' z| <= |d| |z|, and the vectors of rare labels are short.
+With many labels, those with the longest vectors are therefore scored first, and a row is done as soon as no remaining
+label can reach its k-th best score: on debdeps, a row scores a fifth of the 36,468 labels.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from rankae.numerics.threads import across_threads
 
 # A block of scores (rows x labels, float32: 2 MB) stays in the cache between the product and the selection.
 _ROWS, _LABELS = 256, 2048
-_MANY = 2 * _LABELS  # labels from which it pays to order them
-_ENOUGH = 64  # rows that repay finding the lengths, which costs as much as one row does
+_MANY = 2 * _LABELS  # number of labels from which ordering them pays
+_ENOUGH = 64  # number of rows from which computing the lengths pays; it costs as much as scoring one row
 _ROUNDING = np.float32(1e-5)
-_FEW = 3  # rows for which one pass over the table each is faster than the calls that a matrix product takes
-_LANES = 128  # groups of labels whose best scores tell what the k-th best reaches
+_FEW = 3  # up to so many rows, a pass over the table is faster than the overhead of a matrix product
+_LANES = 128  # groups of labels, whose maxima bound the k-th best score from below
 
 
 @njit(cache=True, nogil=True)
@@ -51,7 +51,7 @@ def _sift_down(scores, labels, root, size):
 
 @njit(cache=True, nogil=True)
 def _offer(first, last, starts, block, rows, columns, scores, labels):
-    """Show a block of scores to the heaps of its rows; the root of a heap is the worst of the k best so far."""
+    """Insert a block of scores into the heaps of its rows; the root of a heap is the worst of the k best so far."""
     width, k = block.shape[1], scores.shape[1]
     lanes = np.empty(_LANES, np.float32)
     for i in range(first, last):
@@ -68,7 +68,7 @@ def _offer(first, last, starts, block, rows, columns, scores, labels):
 
 @njit(cache=True, nogil=True)
 def _offer_all(code, table, scales, bias, scores, labels):
-    """Score every label for one code and show it to the heap."""
+    """Score every label for one code and insert it into the heap."""
     for label in range(len(table)):
         score = dot(code, table[label])
         if len(scales) > 0:
@@ -123,33 +123,33 @@ def top_k(
     order = _LongestFirst(table, bias) if n >= _ENOUGH and L > _MANY else _AsTheyCome(L)
     block = torch.empty(min(n, _ROWS) * min(L, _LABELS))
     for row in range(0, n, _ROWS):
-        best, found, z = (part[row : row + _ROWS] for part in (scores, labels, codes))
+        best_scores, best_labels, z = (part[row : row + _ROWS] for part in (scores, labels, codes))
         lengths, rows = np.linalg.norm(z, axis=1), np.arange(len(z))
         for start in range(0, L, _LABELS):
-            rows = rows[order.most(start, lengths[rows]) >= best[rows, 0]]
+            rows = rows[order.most(start, lengths[rows]) >= best_scores[rows, 0]]
             if len(rows) == 0:
                 break
             columns = order.columns[start : start + _LABELS]
             out = block[: len(rows) * len(columns)].view(len(rows), len(columns))
-            there = torch.from_numpy(table[order.places(start)])
-            torch.addmm(torch.from_numpy(bias[columns]), torch.from_numpy(z[rows]), there.T, out=out)
-            across_threads(_offer, np.arange(len(rows) + 1), out.numpy(), rows, columns, best, found)
-        across_threads(_sort, np.arange(len(z) + 1), best, found)
+            block_table = torch.from_numpy(table[order.places(start)])
+            torch.addmm(torch.from_numpy(bias[columns]), torch.from_numpy(z[rows]), block_table.T, out=out)
+            across_threads(_offer, np.arange(len(rows) + 1), out.numpy(), rows, columns, best_scores, best_labels)
+        across_threads(_sort, np.arange(len(z) + 1), best_scores, best_labels)
     return labels, scores
 
 
 class _AsTheyCome:
-    """Labels in the order of their columns, all of which are looked at."""
+    """Labels in the order of their columns, all of which are scored."""
 
     def __init__(self, count: int) -> None:
         self.columns = np.arange(count, dtype=np.int32)
 
     def places(self, start: int) -> Any:
-        """Of a block, in the table."""
+        """Rows of the table in a block."""
         return slice(start, start + _LABELS)
 
     def most(self, start: int, lengths: np.ndarray) -> np.ndarray:
-        """What no score of codes of these lengths exceeds, from a block on."""
+        """Upper bound on all scores from this block on, for codes of these lengths."""
         return np.full(len(lengths), np.inf, dtype=np.float32)
 
 

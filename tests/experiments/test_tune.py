@@ -157,7 +157,7 @@ def test_a_gain_within_chance_leaves_the_defaults(parts, tmp_path: Path, monkeyp
         assert (told.is_real, bool(found.parameters)) == (taken, taken)
         assert json.loads((tmp_path / f"out{taken}" / "tuning.json").read_text())["over_defaults"]["taken"] == taken
         assert bool(json.loads((tmp_path / f"out{taken}" / "preset.json").read_text())) == taken
-        assert ("the defaults are kept" in told.told()) != taken
+        assert ("the defaults are kept" in told.describe()) != taken
 
 
 def test_a_preset_of_rank_ae_is_one_that_train_takes(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_more_labels_asked_than_there_are(labels):
 
 def test_figures_tell_recall_and_times(labels):
     pytest.importorskip("usearch")
-    _, figures = measured_index(*labels, k=10, wanted=0.9, threads=1)
+    _, figures = measured_index(*labels, k=10, target=0.9, threads=1)
     assert figures["recall@10"] >= 0.9
     assert {"exact_us", "index_us", "expansion", "build_seconds"} <= figures.keys()
 

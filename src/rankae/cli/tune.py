@@ -67,7 +67,7 @@ def tune(
         typer.echo(json_module.dumps(shown | {"importance": found.importance, "files": files}))
         return
     if gain is not None:
-        typer.echo(f"best trial: {gain.told()}")
+        typer.echo(f"best trial: {gain.describe()}")
     best = ", ".join(f"{name}={value}" for name, value in found.parameters.items()) or "the defaults"
     typer.echo(f"best of {found.trials} trials: {found.value:.2f} with {best}")
     typer.echo("\n".join(files.values()))

@@ -32,9 +32,9 @@ def write_once(folder: Path, arrays: Mapping[str, Any]) -> dict[str, Any]:
     path = folder / f"{digest.hexdigest()[:24]}.safetensors"
     record = path.with_suffix(".json")
     if record.exists() and path.exists():
-        found = json.loads(record.read_text())
-        if path.stat().st_size == found["bytes"] and sha256_of(path) == found["sha256"]:
-            return found
+        known = json.loads(record.read_text())
+        if path.stat().st_size == known["bytes"] and sha256_of(path) == known["sha256"]:
+            return known
     return write_checked(path, arrays) | {"path": str(path)}
 
 
@@ -49,12 +49,12 @@ def write_checked(path: Path, arrays: Mapping[str, Any]) -> dict[str, Any]:
         write_arrays(beside, flat)
         with open(beside, "rb") as file:
             os.fsync(file.fileno())
-        found = {"path": str(path), "bytes": beside.stat().st_size, "sha256": sha256_of(beside)}
+        record = {"path": str(path), "bytes": beside.stat().st_size, "sha256": sha256_of(beside)}
         os.replace(beside, path)
-        _write_text(path.with_suffix(".json"), json.dumps(found))
+        _write_text(path.with_suffix(".json"), json.dumps(record))
     finally:
         beside.unlink(missing_ok=True)
-    return found
+    return record
 
 
 def is_whole(record: dict[str, Any]) -> bool:
@@ -72,10 +72,10 @@ def open_checked(record: dict[str, Any]) -> dict[str, Any]:
         raise RankaeError(f"{record['path']}: the file is missing, cut short or changed; start the command again")
     with open(record["path"], "rb") as file:
         arrays = map_arrays(file)
-    found: dict[str, Any] = {name: value for name, value in arrays.items() if not name.startswith(_CSR)}
+    opened: dict[str, Any] = {name: value for name, value in arrays.items() if not name.startswith(_CSR)}
     for name in {name.removeprefix(_CSR).rpartition(".")[0] for name in arrays if name.startswith(_CSR)}:
-        found[name] = unpack_csr(arrays, f"{_CSR}{name}")
-    return found
+        opened[name] = unpack_csr(arrays, f"{_CSR}{name}")
+    return opened
 
 
 def sha256_of(path: Path) -> str:

@@ -1,7 +1,6 @@
-"""The paper's experiments: comparison, label noise and ablation, on cells that are kept as soon as they are finished.
+"""The paper's experiments: comparison, label noise and ablation, and the search for parameters.
 
-cells     one measurement and where it is kept        measure    how one is made
-plan      which ones an experiment needs              summary    means, ranks and real differences
-tables, svg, page                                     what a reader gets to see
-compare, noise, ablate                                the experiments themselves
+cells     one measurement and where it is stored      measure    how a cell is measured
+plan      the cells that an experiment needs          summary    means, ranks, significant differences
+tables    tables of results                           compare, noise, ablate, tune    the experiments
 """

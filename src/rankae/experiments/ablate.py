@@ -1,4 +1,4 @@
-"""Figure 4 of the paper, and the same for the default recipe: what is lost when a component is switched off?"""
+"""Ablation: Figure 4 of the paper, and the same for the components of the default recipe."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TEXT_ADDITIONS = [
     Contender("without titles", "rank-ae", {"title": 0}),
     Contender("without pieces of words", "rank-ae", {"pieces": False}),
 ]
-# What the default chose of an addition where it does without; a setting that it did not choose is left at this.
+# The value of a setting at which the default does without the addition; also its value if it was not chosen.
 DOES_WITHOUT: dict[str, Any] = {
     "network": 0, "tuning": False, "rankers": False, "neighbours": False, "ngrams": [1, 1], "title": 0.0,
     "pieces": False, "word_vectors": "none",
@@ -46,7 +46,7 @@ def ablate(
 ) -> Summary:
     """Run the paper's three variants and the recipe with and without each addition; write tables and figures.
 
-    An addition that the default does without on some data is not switched off there: it would be trained twice.
+    An addition that the default does not use on some data is left out there, since the result would be the same.
 
     tune_trials : tuning of the paper's variants; the default recipe makes its own choices on held-out rows.
     """
@@ -66,24 +66,24 @@ def ablate(
     outcomes.sort(key=lambda outcome: (data.index(outcome.series.data), shown.index(outcome.series.contender)))
     summary = summarise(outcomes, running.store)
     paper = {name: paper_figure(summary, name) for name in summary.data}
-    own = {name: additions_figure(summary, name) for name in summary.data}
+    recipe = {name: additions_figure(summary, name) for name in summary.data}
     sections = [
         html_plots("The paper's model: without attention, without its loss, and whole", list(paper.values())),
-        html_plots("The default recipe: change when one addition is switched off", list(own.values())),
+        html_plots("The default recipe: change when one addition is switched off", list(recipe.values())),
     ]
     write_report(summary, running.folder, TITLE, sections)
     figures = {f"{name}.paper.svg": plot for name, plot in paper.items()}
-    write_files(running.folder, figures | {f"{name}.additions.svg": plot for name, plot in own.items()})
+    write_files(running.folder, figures | {f"{name}.additions.svg": plot for name, plot in recipe.items()})
     return summary
 
 
 def does_without(variant: Contender, full: Outcome) -> bool:
-    """Whether the default chose, with every seed, what the variant sets."""
+    """Whether the default, with every seed, chose the value that the variant sets."""
     (name,) = variant.parameters
     setting = "network" if name == "attention" else name
     off = DOES_WITHOUT[setting]
     chosen = [value_of(result["choices"], setting) for result in full.results]
-    # Cells that were measured before choices were data tell them as text.
+    # Older cells hold choices as text.
     return bool(chosen) and all(one in (None, off) or one == str(_plain(off)) for one in chosen)
 
 

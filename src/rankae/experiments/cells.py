@@ -1,4 +1,4 @@
-"""A cell is one measurement; a store keeps each one in a file of its own, from the moment it is finished."""
+"""Cells, each one measurement, and the store that holds every finished cell in a file of its own."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import json
 import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rankae.data.writing import written
 
-# What a cell found, as JSON values: "status", then "reason" or figures (see `measure`).
+# The result of a cell as JSON values: "status", then "reason" or figures (see `measure`). The status is "done",
+# "cannot" (the method refuses this data), or "failed" (it crashed, or took too much time or memory).
 Result: TypeAlias = dict[str, Any]
-# done; cannot: the method refuses this data, in one sentence; failed: it crashed, or took too much time or memory.
-Status = Literal["done", "cannot", "failed"]
 
 
 @dataclass(frozen=True)
@@ -24,12 +23,12 @@ class Cell:
     """One method on one data set with one seed.
 
     data : folder, file or known name.
-    method : its name in the registry, whatever a table calls it: experiments may share what they have measured.
+    method : its name in the registry (not the name that tables show), so that experiments share cells.
     parameters : given to the method, over its defaults.
     noise : kind and rate of label noise on 80 % of the training rows; the other 20 % are then for validation only.
     trials : if above 0, the cell is a search for good parameters with so many trials, on the 20 % validation rows.
     k : places at which to measure.
-    reading : options of `load_dataset`, such as text_column, where the data's usual columns are not meant.
+    reading : options of `load_dataset`, such as text_column, for data whose columns do not have the usual names.
     """
 
     data: str
@@ -43,7 +42,7 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """A readable file name; its end differs for any two cells that differ in anything."""
+        """A readable, unique file name, which ends in a hash of all fields."""
         differing = {name: value for name, value in asdict(self).items() if name != "reading" or value}
         whole = json.dumps(differing, sort_keys=True, default=str)
         noise = f"{self.noise[0]}{self.noise[1]:g}" if self.noise else ""
@@ -68,14 +67,14 @@ class Store:
         self.folder = Path(folder)
 
     def find(self, cell: Cell) -> Result | None:
-        """What the cell found, or None if it was not run."""
+        """The cell's result, or None if it was not run."""
         try:
             return json.loads((self.folder / f"{cell.key}.json").read_text())
         except (FileNotFoundError, json.JSONDecodeError):
             return None
 
     def keep(self, cell: Cell, result: Result, rows: dict[str, np.ndarray] | None = None) -> None:
-        """Write the rows, then the result: a cell whose JSON is there is whole."""
+        """Write the rows, then the result, so that a cell with a JSON file is complete."""
         if rows is not None:
             with written(self._rows_file(cell)) as stream:
                 np.savez_compressed(stream, **rows)  # type: ignore[arg-type]
@@ -88,12 +87,12 @@ class Store:
             return dict(arrays)
 
     def forget(self, cell: Cell) -> None:
-        """Remove a cell, as after a change to its method's code."""
+        """Remove a cell, for example after a change to its method's code."""
         for ending in (".json", ".npz", ".study"):
             (self.folder / (cell.key + ending)).unlink(missing_ok=True)
 
     def study_file(self, cell: Cell) -> Path:
-        """Where a search keeps its trials, so that it can go on after an interruption."""
+        """The file of a search's trials, from which it resumes."""
         self.folder.mkdir(parents=True, exist_ok=True)
         return self.folder / f"{cell.key}.study"
 

@@ -1,4 +1,4 @@
-"""Table 2 of the paper for any data and methods: scores, ranks, real differences and costs."""
+"""Table 2 of the paper for any data and methods: scores, ranks, significant differences and costs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def compare(
     tune_trials: int = 0,
     k: tuple[int, ...] = (1, 3, 5),
 ) -> Summary:
-    """Run every method on every data set and write the report; what is finished already is not run again."""
+    """Run every method on every data set and write the report; finished cells are not run again."""
     refuse_same_names(data)
     plan = [Series(source, method, seeds, None, tune_trials, k) for source in data for method in methods]
     summary = summarise(run_series(plan, running), running.store)
@@ -58,16 +58,16 @@ def write_report(summary: Summary, folder: Path, title: str, more: Sequence[str]
 
 
 def write_files(folder: Path, texts: dict[str, str]) -> None:
-    """Each file appears whole or not at all."""
+    """Write each file atomically."""
     for name, text in texts.items():
         with written(folder / name) as stream:
             stream.write(text.encode())
 
 
 def accuracy_and_time(summary: Summary) -> list[str]:
-    """One plot a data set: the first measure of precision against CPU seconds of training.
+    """One plot per data set: the first measure of precision against CPU seconds of training.
 
-    A method far below the others (the floor, say) would press them together: it is left out, by name.
+    Methods far below the best are left out and named in the title, because they would compress the scale.
     """
     measure = f"P@{summary.k[0]}"
     plots = []
@@ -88,24 +88,24 @@ def accuracy_and_time(summary: Summary) -> list[str]:
 
 
 def recall_by_frequency(summary: Summary) -> list[str]:
-    """One plot a data set: head, torso and tail, a bar for each method; groups without test labels are left out."""
+    """One plot per data set: recall of head, torso and tail labels; groups without test labels are left out."""
     plots = []
     for data in summary.data:
-        found = {m: groups for m in summary.methods if (groups := summary.by_frequency.get((data, m))) is not None}
-        if not found:
+        results = {m: groups for m in summary.methods if (groups := summary.by_frequency.get((data, m))) is not None}
+        if not results:
             continue
-        shown = [name for name, figures in next(iter(found.values())).items() if figures["support"]]
+        shown = [name for name, figures in next(iter(results.values())).items() if figures["support"]]
         bars = [
-            Line(method, [], [found[method][name]["recall"] for name in shown], style=i)
+            Line(method, [], [results[method][name]["recall"] for name in shown], style=i)
             for i, method in enumerate(summary.methods)
-            if method in found
+            if method in results
         ]
         plots.append(bar_chart(shown, bars, data, f"recall@{max(summary.k)}, percent"))
     return plots
 
 
 def refuse_same_names(data: Sequence[str]) -> None:
-    """Tables tell data sets apart by the last part of their paths."""
+    """Refuse data sets whose paths end in the same name, which tables show."""
     names = [data_name(source) for source in data]
     for source, name in zip(data, names, strict=True):
         if names.count(name) > 1:

@@ -1,4 +1,4 @@
-"""Which differences are real: a paired bootstrap over test rows."""
+"""Significant differences between methods, by a paired bootstrap over test rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _AT_ONCE = 100  # resamples whose counts are held in memory
 
 @dataclass(frozen=True)
 class Difference:
-    """How far a method lies below the best one, in points, and the 95 % interval of that."""
+    """How far a method is below the best one, in points, with the 95 % interval."""
 
     points: float
     low: float
@@ -20,16 +20,16 @@ class Difference:
 
     @property
     def real(self) -> bool:
-        """Whether the interval leaves out 0: other test rows of the same kind would most likely tell the same."""
+        """Whether the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
 
 def paired_bootstrap(
     best: np.ndarray, others: list[np.ndarray], resamples: int = RESAMPLES, seed: int = 0
 ) -> list[Difference]:
-    """`best` minus each of `others`: arrays of one value a test row, the same rows in the same order.
+    """`best` minus each of `others`: arrays with one value per test row, the same rows in the same order.
 
-    Rows are drawn with replacement, for all methods the same ones: what is hard for every method cancels out.
+    Rows are drawn with replacement, the same ones for all methods, so that the difficulty of rows cancels out.
     """
     if not others:
         return []
@@ -42,4 +42,4 @@ def paired_bootstrap(
         counts = np.stack([np.bincount(row, minlength=rows) for row in drawn])
         means[start : start + len(drawn)] = counts @ gaps / rows
     low, high = np.percentile(means, [2.5, 97.5], axis=0)
-    return [Difference(*map(float, found)) for found in zip(gaps.mean(axis=0), low, high, strict=True)]
+    return [Difference(*map(float, interval)) for interval in zip(gaps.mean(axis=0), low, high, strict=True)]

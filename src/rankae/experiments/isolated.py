@@ -1,4 +1,4 @@
-"""Running a cell in a process of its own: a crash, or memory that runs out, ends the cell and nothing else.
+"""Runs a cell in a process of its own, so that a crash, or lack of memory, ends only the cell.
 
 `python -m rankae.experiments.isolated FOLDER` reads a cell from standard input and keeps its result in FOLDER.
 """
@@ -55,7 +55,7 @@ def _failed(cell: Cell, store: Store, reason: str) -> Result:
 
 
 def end_with_parent(seconds: float = 1.0) -> None:
-    """End this process when the one that started it is gone: killed, it could not end this one itself."""
+    """End this process when its parent is gone; a parent that is killed cannot end it."""
     parent = os.getppid()
 
     def watch() -> None:

@@ -1,4 +1,4 @@
-"""Running one cell: read the data, train, predict the test rows, and measure."""
+"""Measures one cell: reads the data, trains, predicts the test rows, and evaluates."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ SPLIT_SEED = 0
 
 
 def run(cell: Cell, store: Store, alone: bool = False) -> Result:
-    """Measure and keep the result; what goes wrong is a result too, with its reason.
+    """Measure a cell and store the result; failures are results too, with a reason.
 
-    alone : the process does nothing else, so that its peak of memory is the cell's.
+    alone : whether the process does nothing else, so that its peak memory is that of the cell.
     """
     rows = None
     try:
@@ -57,13 +57,13 @@ def measure(cell: Cell) -> tuple[Result, dict[str, np.ndarray]]:
     clean: dict[str, Dataset] = {}
     if cell.noise:
         train, check = noisy_and_clean(train, cell)
-        # Whoever does not choose parameters on these rows by itself has them chosen by `search`.
+        # For methods that take no trusted rows, `search` chooses parameters on these rows.
         clean = {"trusted": check} if registry.method_of(cell.method).trusted_choose else {}
     model = new_model(cell)
     wall, cpu = time.perf_counter(), time.process_time()
     model.fit_dataset(train, **clean)
     train_seconds, train_cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
-    model.top_columns(test.take(slice(10)).rows, max(cell.k))  # compilers and caches warm up outside the clock
+    model.top_columns(test.take(slice(10)).rows, max(cell.k))  # warm up compilers and caches
     wall = time.perf_counter()
     columns, _ = model.top_columns(test.rows, max(cell.k))
     predict_seconds = time.perf_counter() - wall
@@ -86,12 +86,12 @@ def measure(cell: Cell) -> tuple[Result, dict[str, np.ndarray]]:
 
 
 def search(cell: Cell, store: Store) -> Result:
-    """Look for parameters on the validation rows, which are clean even where the training rows are noisy."""
+    """Search parameters on the validation rows, which are clean even if the training rows are noisy."""
     from rankae.experiments.tune import search_parameters
 
     train, _ = train_and_test(cell.data, **cell.reading)
     learn, check = noisy_and_clean(train, cell) if cell.noise else fit_and_check(train)
-    found = search_parameters(
+    result = search_parameters(
         cell.method,
         learn,
         check,
@@ -102,11 +102,11 @@ def search(cell: Cell, store: Store) -> Result:
         study_file=store.study_file(cell),
         check_chooses_epoch=cell.noise is not None and registry.method_of(cell.method).trusted_choose == "epoch",
     )
-    return {"status": "done", "parameters": found.parameters, "validation": found.value, "trials": found.trials}
+    return {"status": "done", "parameters": result.parameters, "validation": result.value, "trials": result.trials}
 
 
 def train_and_test(source: str, **reading: Any) -> tuple[Dataset, Dataset]:
-    """Both splits, labels and features in the same columns; data without a test split gives up a fifth of its rows.
+    """Both splits, with the same label and feature columns; without a test split, a fifth of the rows is held out.
 
     reading : options of `load_dataset`; test rows are read from the columns that the training rows have.
     """
@@ -142,9 +142,9 @@ def new_model(cell: Cell) -> LabelRanker:
 def row_shares(
     columns: np.ndarray, test: Dataset, train_labels: np.ndarray, k: tuple[int, ...]
 ) -> dict[str, np.ndarray]:
-    """What each test row adds to each measure, in percent: the mean over rows is the measure.
+    """The contribution of each test row to each measure, in percent: the mean over rows is the measure.
 
-    PSP@k is a sum over rows divided by the best possible sum, which no method changes: so it is a mean as well.
+    PSP@k is a sum over rows divided by the best possible sum, which is the same for all methods, so it is a mean too.
     """
     judged = judge(columns, test.labels)
     weighed = weigh(judged, inverse_propensities(train_labels, test.n_labels), max(k))
@@ -154,7 +154,7 @@ def row_shares(
         shares[f"P@{place}"] = judged.precision(place)
         shares[f"nDCG@{place}"] = judged.ndcg(place)
         shares[f"PSP@{place}"] = gained / best.mean() if best.any() else gained
-    # float16 holds them to a thousandth of their size; what a table says is not computed from them, only intervals are.
+    # float16 is precise enough, since only bootstrap intervals are computed from these values.
     return {name: (100 * values).astype(np.float16) for name, values in shares.items()}
 
 
@@ -165,7 +165,7 @@ def model_bytes(model: LabelRanker) -> int:
 
 
 def peak_megabytes() -> float | None:
-    """Most memory that this process has held, libraries and data included; None where the system does not tell."""
+    """Peak memory of this process, including libraries and data; None if the system does not report it."""
     try:
         import resource
     except ImportError:

@@ -99,13 +99,13 @@ def curves(summary: Summary, name: str, kind: str, rates: Sequence[float], measu
     lines = []
     for i, method in enumerate(summary.methods):
         labels = {rate: noisy_name(name, kind, rate) for rate in rates}
-        found = {
+        scores = {
             rate: score for rate, label in labels.items() if (score := summary.scores.get((label, method, measure)))
         }
-        if found:
-            means, spreads = [s.mean for s in found.values()], [s.std or 0.0 for s in found.values()]
+        if scores:
+            means, spreads = [s.mean for s in scores.values()], [s.std or 0.0 for s in scores.values()]
             low, high = ([m + side * s for m, s in zip(means, spreads, strict=True)] for side in (-1, 1))
-            lines.append(Line(method, list(found), means, low, high, style=i))
+            lines.append(Line(method, list(scores), means, low, high, style=i))
     return line_chart(lines, f"{name}: {KINDS[kind]}", "noise rate", f"{measure} on clean test rows, percent", True)
 
 
@@ -122,10 +122,10 @@ def losses(outcomes: Sequence[Outcome], store: Store, rates: Sequence[float], me
     bold = set()
     for name, kind, rate in settings:
         before, after = (
-            {m: found for m in methods if (found := done.get((noisy_name(name, kind, one), m))) is not None}
+            {m: outcome for m in methods if (outcome := done.get((noisy_name(name, kind, one), m))) is not None}
             for one in (clean, rate)
         )
-        shown = {m: f"{_mean(found, measure):.2f}" for m, found in after.items()}
+        shown = {m: f"{_mean(outcome, measure):.2f}" for m, outcome in after.items()}
         lost = {m: _mean(before[m], measure) - _mean(after[m], measure) for m in after if m in before}
         if rate != clean and lost:
             rows = {m: mean_rows(before[m], measure, store) - mean_rows(after[m], measure, store) for m in lost}

@@ -1,4 +1,4 @@
-"""Which cells an experiment needs, and running those that are not finished yet."""
+"""The cells of an experiment, and how those that are not finished are run."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MOST_SEEDS = 20  # that `finished_series` looks for
 
 @dataclass(frozen=True)
 class Contender:
-    """A method in a comparison: the name that tables show, the method behind it, and its parameters.
+    """A method in a comparison: the name that tables show, its name in the registry, and its parameters.
 
-    tuned : whether a search may look for others; some methods take too long for one.
+    tuned : whether parameters may be searched; some methods take too long for that.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Series:
-    """What is averaged: one contender on one data set (at one noise rate), with several seeds."""
+    """One contender on one data set (at one noise rate), with several seeds to average."""
 
     data: str
     contender: Contender
@@ -61,7 +61,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a series: its finished cells, or the reason why there are none."""
+    """The finished cells of a series, or the reason why there are none."""
 
     series: Series
     cells: list[Cell]
@@ -75,16 +75,16 @@ class Running:
     """How cells are run.
 
     folder : for the report.
-    isolate : each in a process of its own.
-    jobs : series that run at the same time.
-    retry : run cells again that could not run or failed; finished ones are never run again.
-    minutes : the most that one cell may take, in a process of its own.
-    tell : is told of every cell that was run.
-    again : methods whose cells are run anew, finished or not; those of other plans stay.
-    cells : where they are kept, which several reports may share; by default within the folder.
-    report_only : run nothing, and report what is finished, with all seeds there are.
+    isolate : whether each cell runs in a process of its own.
+    jobs : number of series that run at the same time.
+    retry : whether cells that failed or could not run are run again.
+    minutes : time limit of a cell that runs in a process of its own.
+    tell : called with every cell that was run and its result.
+    again : methods whose cells in this plan are run again even if they are finished.
+    cells : folder of the cells, which several reports may share; by default within `folder`.
+    report_only : whether to run nothing and report the finished cells, with all their seeds.
     reading : options of `load_dataset` for all data sets.
-    remote : calls a function elsewhere and waits for its answer; then each cell is one task of a cluster.
+    remote : function that calls another function on a cluster and waits for the result; each cell is then one task.
     """
 
     folder: Path
@@ -105,19 +105,19 @@ class Running:
 
 
 def run_series(plan: Sequence[Series], running: Running) -> list[Outcome]:
-    """Run what is missing; the answer is in the order of the plan."""
+    """Run the missing cells; returns outcomes in the order of the plan."""
     plan = [replace(series, reading=running.reading) for series in plan] if running.reading else plan
     if running.report_only:
         return finished_series(plan, running.store)
     for source in dict.fromkeys(series.data for series in plan):
-        find_source(source)  # a wrong name is told before the first cell, not after an hour
-    # Methods are imported here, not in the threads: two threads that import one library at a time trip over each other.
+        find_source(source)  # refuse a wrong name before the first cell, not after an hour
+    # Methods are imported here, because concurrent imports of one library in several threads fail.
     seeds = {method: _is_random(method) for method in {series.contender.method for series in plan}}
     run_cell = _runner(running)
     with bar("experiments", len(plan)) as progress, ThreadPoolExecutor(max(1, running.jobs)) as pool:
 
         def one(series: Series) -> Outcome:
-            # A method without randomness gives the same answer for every seed, unless the noise differs.
+            # A deterministic method gives the same result for every seed, unless the noise differs.
             differs = seeds[series.contender.method] or (series.noise is not None and series.noise[1] > 0)
             outcome = _run_one(series, series.seeds if differs else 1, run_cell)
             progress.advance()
@@ -132,35 +132,35 @@ def run_series(plan: Sequence[Series], running: Running) -> list[Outcome]:
 
 
 def finished_series(plan: Sequence[Series], store: Store) -> list[Outcome]:
-    """What is finished of a plan, with nothing run: each series with all seeds it has, without those that have none."""
-    found = [_run_one(series, MOST_SEEDS, store.find) for series in plan]
-    outcomes = [outcome for outcome in found if outcome.cells or outcome.reason]
+    """The finished cells of a plan, with all their seeds; series without any are left out."""
+    all_outcomes = [_run_one(series, MOST_SEEDS, store.find) for series in plan]
+    outcomes = [outcome for outcome in all_outcomes if outcome.cells or outcome.reason]
     if not outcomes:
         raise RankaeError(f"{store.folder}: none of these cells is finished; run them first")
     return outcomes
 
 
 def _run_one(series: Series, seeds: int, run_cell: Callable[[Cell], Result | None]) -> Outcome:
-    """Search for parameters if asked, then one cell for each seed; the first refusal ends the series."""
+    """Search parameters if asked, then run one cell for each seed; the first refusal ends the series."""
     fixed = dict(series.contender.parameters)
     parameters = fixed
     method = registry.method_of(series.contender.method)
     chooses_itself = series.noise is not None and method.trusted_choose == "parameters"
     is_tuned = series.trials and series.contender.tuned and not chooses_itself
     if is_tuned and registry.search_space(series.contender.method):
-        found = run_cell(replace(series.cell(0), trials=series.trials))
-        if found is None:
+        search = run_cell(replace(series.cell(0), trials=series.trials))
+        if search is None:
             return Outcome(series, [], [])
-        if found["status"] != "done":
-            return Outcome(series, [], [], f"while tuning: {found['reason']}")
-        parameters = fixed | found["parameters"]
+        if search["status"] != "done":
+            return Outcome(series, [], [], f"while tuning: {search['reason']}")
+        parameters = fixed | search["parameters"]
     cells, results = [], []
     reason = None
     for seed in range(seeds):
         cell = replace(series.cell(seed), parameters=parameters)
         result = run_cell(cell)
         if result is None:
-            continue  # not run yet, and only what is finished was asked for
+            continue  # not run yet, and only finished cells are reported
         if result["status"] == "done":
             cells.append(cell)
             results.append(result)
@@ -205,17 +205,17 @@ def _is_random(method: str) -> bool:
         return (
             not registry.method_of(method).repeatable or "random_state" in registry.class_of(method)._get_param_names()
         )
-    except RankaeError:  # it cannot even be imported: its one cell will tell why
+    except RankaeError:  # it cannot be imported; its cell will report why
         return False
 
 
 def contenders(methods: Iterable[str], settings: Iterable[str] = (), untuned: Iterable[str] = ()) -> list[Contender]:
     """Methods by name, with settings such as "xml-cnn.glove=vectors.txt" or "fastxml.trees=20".
 
-    untuned : methods that no search is made for.
+    untuned : methods whose parameters are not searched.
     """
     chosen = list(dict.fromkeys(methods))
-    given: dict[str, dict[str, Any]] = {}
+    parameters_of: dict[str, dict[str, Any]] = {}
     for setting in settings:
         target, equals, value = setting.partition("=")
         method, dot, parameter = target.rpartition(".")
@@ -223,14 +223,14 @@ def contenders(methods: Iterable[str], settings: Iterable[str] = (), untuned: It
             raise RankaeError(f"the setting {setting!r} is not of the form METHOD.PARAMETER=VALUE")
         if method not in chosen:
             raise RankaeError(f"the setting {setting!r} is for {method!r}, which is not among the methods")
-        given.setdefault(method, {})[parameter] = literal(value)
+        parameters_of.setdefault(method, {})[parameter] = literal(value)
     as_is = set(untuned)
     for name in [*chosen, *as_is]:
-        registry.method_of(name)  # a wrong name is told now
-    for name, parameters in given.items():
-        with suppress(MissingExtra):  # its cells will tell
+        registry.method_of(name)  # refuses a wrong name
+    for name, parameters in parameters_of.items():
+        with suppress(MissingExtra):  # its cells will report it
             registry.create(name, **parameters)
-    return [Contender(name, name, given.get(name, {}), name not in as_is) for name in chosen]
+    return [Contender(name, name, parameters_of.get(name, {}), name not in as_is) for name in chosen]
 
 
 def noisy_name(data: str, kind: str, rate: float) -> str:

@@ -1,7 +1,7 @@
 """The paper's protocol (section 3): the same search budget for every method on 20 % validation rows, then all rows.
 
-Its data sets are replaced where they are not public: a stand-in is named after what it is.
-Published figures stand beside ours only where rows and split are the same.
+Data sets that are not public are replaced by others, under their own names. Published figures are shown beside ours
+only if rows and split are the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rankae.report.grids import Grid
 
 @dataclass(frozen=True)
 class Protocol:
-    """What `rankae compare --protocol` runs where the command line does not say otherwise."""
+    """Defaults of `rankae compare --protocol`, which options override."""
 
     data: tuple[str, ...]
     methods: tuple[str, ...]
@@ -69,10 +69,12 @@ def published_grid(summary: Summary) -> Grid:
     lines = []
     for data in summary.data:
         for method, published in PUBLISHED.get(data, {}).items():
-            found = [summary.scores.get((data, method, f"P@{k}")) for k in _PLACES]
-            if method not in summary.methods or None in found:
+            scores = [summary.scores.get((data, method, f"P@{k}")) for k in _PLACES]
+            if method not in summary.methods or None in scores:
                 continue
-            pairs = [f"{own.mean:.2f} ({there:.2f})" for own, there in zip(found, published, strict=True) if own]
+            pairs = [
+                f"{score.mean:.2f} ({figure:.2f})" for score, figure in zip(scores, published, strict=True) if score
+            ]
             lines.append([data, method, *pairs])
     head = ["data", "method", *(f"P@{k}, ours (published)" for k in _PLACES)]
     return Grid("Beside the published figures", head, lines, set(), names=2)

@@ -1,4 +1,4 @@
-"""Where a measurement comes from: the code, the data and the machine, so that a table can say which rows are old."""
+"""Provenance of a measurement: code, data and machine, from which tables mark old rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PACKAGE = Path(rankae.__file__).parent
 
 
 def provenance(fingerprint: str) -> dict[str, Any]:
-    """What a cell records: version and commit of the package, fingerprint of the training rows, and the machine."""
+    """Version and commit of the package, fingerprint of the training rows, and the machine."""
     return {
         "version": rankae.__version__,
         "commit": commit(),
@@ -27,12 +27,12 @@ def provenance(fingerprint: str) -> dict[str, Any]:
 
 @cache
 def commit() -> str | None:
-    """The commit of the package's source, with "+" behind it if files differ from it; None outside a repository."""
-    found = _git("rev-parse", "--short=10", "HEAD")
-    if found is None or _git("ls-files", "--error-unmatch", "__init__.py") is None:
+    """The commit of the package's source, with a "+" if files differ from it; None outside a repository."""
+    head = _git("rev-parse", "--short=10", "HEAD")
+    if head is None or _git("ls-files", "--error-unmatch", "__init__.py") is None:
         return None  # an installed package may lie in somebody else's repository
     changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".")
-    return found + ("+" if changed else "")
+    return head + ("+" if changed else "")
 
 
 @cache

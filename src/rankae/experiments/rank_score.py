@@ -18,4 +18,4 @@ def rank_scores(lines: Sequence[Mapping[str, float]]) -> dict[str, float]:
         places = rankdata([-round(score, 2) for score in line.values()], method="min")
         for method, place in zip(line, places, strict=True):
             ranks.setdefault(method, []).append(float(place))
-    return {method: float(np.mean(found)) for method, found in ranks.items()}
+    return {method: float(np.mean(method_ranks)) for method, method_ranks in ranks.items()}

@@ -1,4 +1,4 @@
-"""From finished cells to what a table says: means and deviations over seeds, the best, rank scores, differences."""
+"""Summarises finished cells: means and deviations over seeds, the best, rank scores, differences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rankae.experiments.provenance import is_older
 from rankae.experiments.rank_score import rank_scores
 
 FAMILIES = ("P", "nDCG", "PSP")
-# What a cell says about cost: field, heading, digits after the point.
+# Costs of a cell: field, heading, decimals.
 COSTS = (
     ("train_seconds", "training, s", 1),
     ("train_cpu_seconds", "training, CPU s", 1),
@@ -40,13 +40,13 @@ class Score:
 
     @property
     def like_best(self) -> bool:
-        """Not the best, but the test rows do not tell it from the best."""
+        """Whether the method is not the best, but not significantly worse."""
         return self.to_best is not None and not self.is_best and not self.to_best.real
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything that tables and plots show. Data sets and methods go by the names that are shown."""
+    """Everything that tables and plots show; data sets and methods are identified by the names shown."""
 
     data: list[str]
     methods: list[str]
@@ -63,7 +63,7 @@ class Summary:
         return [f"{family}@{place}" for place in self.k]
 
     def seeds(self, data: str, method: str) -> int:
-        """How many seeds a method's figures are the mean of; 0 where it has none."""
+        """Number of seeds of a method's figures; 0 if there are none."""
         score = self.scores.get((data, method, f"P@{self.k[0]}"))
         return 0 if score is None else score.seeds
 
@@ -74,25 +74,25 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON values, nested by data set and method."""
-        found: dict[str, Any] = {name: {method: {} for method in self.methods} for name in self.data}
+        nested: dict[str, Any] = {name: {method: {} for method in self.methods} for name in self.data}
         for (data, method, measure), score in self.scores.items():
             shown = _rounded({**asdict(score), "like_best": score.like_best})
-            found[data][method].setdefault("scores", {})[measure] = shown
+            nested[data][method].setdefault("scores", {})[measure] = shown
         for name in ("costs", "by_frequency", "reasons", "parameters", "provenance"):
             for (data, method), value in getattr(self, name).items():
-                found[data][method][name.removesuffix("s") if name == "reasons" else name] = value
-        return {"data": found, "rank_scores": self.rank_scores, "k": list(self.k)}
+                nested[data][method][name.removesuffix("s") if name == "reasons" else name] = value
+        return {"data": nested, "rank_scores": self.rank_scores, "k": list(self.k)}
 
 
 def _rounded(value: Any) -> Any:
-    """To six decimals: beyond them machines differ, and a report written anew should not."""
+    """Rounded to six decimals, so that reports from different machines are the same."""
     if isinstance(value, dict):
-        return {name: _rounded(own) for name, own in value.items()}
+        return {name: _rounded(item) for name, item in value.items()}
     return round(value, 6) if isinstance(value, float) else value
 
 
 def summarise(outcomes: Sequence[Outcome], store: Store) -> Summary:
-    """Collect the outcomes of a plan; a data set and a method occur together at most once."""
+    """Summarise the outcomes of a plan, in which each data set and method occur together at most once."""
     data = list(dict.fromkeys(o.series.label for o in outcomes))
     methods = list(dict.fromkeys(o.series.contender.name for o in outcomes))
     k = outcomes[0].series.k
@@ -130,21 +130,18 @@ def _line(outcomes: dict[str, Outcome], measure: str, store: Store) -> dict[str,
     gaps = dict(zip(others, paired_bootstrap(rows[best], [rows[m] for m in others]), strict=True))
     return {
         method: Score(
-            mean=float(np.mean(found)),
-            std=float(np.std(found, ddof=1)) if len(found) > 1 else None,
-            seeds=len(found),
-            is_best=round(float(np.mean(found)), 2) == top,
+            mean=float(np.mean(seed_values)),
+            std=float(np.std(seed_values, ddof=1)) if len(seed_values) > 1 else None,
+            seeds=len(seed_values),
+            is_best=round(float(np.mean(seed_values)), 2) == top,
             to_best=gaps.get(method),
         )
-        for method, found in values.items()
+        for method, seed_values in values.items()
     }
 
 
 def mean_rows(outcome: Outcome, measure: str, store: Store) -> np.ndarray:
-    """A measure's share of every test row, the mean over seeds.
-
-    Seeds are averaged row by row first: the bootstrap asks about the test rows, the deviation about the seeds.
-    """
+    """A measure's contribution of every test row, averaged over seeds, since the bootstrap is over test rows."""
     return np.stack([store.rows(cell)[measure] for cell in outcome.cells]).mean(0, dtype=np.float64)
 
 

@@ -1,4 +1,4 @@
-"""The comparison as Markdown, CSV and LaTeX: a line for each data set and place, a column for each method."""
+"""Tables of a comparison, and their CSV: scores, costs, recall by frequency, provenance."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def score_grid(summary: Summary, family: str) -> Grid:
 
 
 def terminal_grid(summary: Summary) -> Grid:
-    """Precisions with a line for each method, for a screen that is higher than wide."""
+    """Precisions with a line for each method, for narrow terminals."""
     lines = [
         [
             data,
@@ -67,7 +67,7 @@ def terminal_grid(summary: Summary) -> Grid:
 
 
 def data_grid(summary: Summary, data: str) -> Grid:
-    """Everything about one data set, a line for each method: the table to sort."""
+    """All figures of one data set with a line for each method, to be sorted in the page."""
     measures = [measure for family in FAMILIES for measure in summary.measures(family)]
     lines: list[list[str]] = []
     bold = set()
@@ -110,19 +110,19 @@ def frequency_grid(summary: Summary) -> Grid:
 
 
 def provenance_grid(summary: Summary) -> Grid:
-    """Which code measured each row of the tables, and on which data; rows older than this code say so."""
+    """The code, data and machine behind each row of the tables; rows older than this code are marked."""
     lines = []
     for (data, method), cells in summary.provenance.items():
-        versions = _told({f"{cell['version']} at {cell['commit'] or 'no commit'}" for cell in cells if cell})
-        prints = _told({cell["data"][:12] for cell in cells if cell})
-        machines = _told({cell["machine"] for cell in cells if cell})
+        versions = _listed({f"{cell['version']} at {cell['commit'] or 'no commit'}" for cell in cells if cell})
+        prints = _listed({cell["data"][:12] for cell in cells if cell})
+        machines = _listed({cell["machine"] for cell in cells if cell})
         older = "older than this code" if summary.is_older(data, method) else "this code"
         lines.append([data, method, versions, prints, machines, older])
     head = ["data", "method", "rankae", "data fingerprint", "machine", "measured by"]
     return Grid("Where the figures come from", head, lines, set())
 
 
-def _told(values: set[str]) -> str:
+def _listed(values: set[str]) -> str:
     return ", ".join(sorted(values)) or "not recorded"
 
 
@@ -133,9 +133,11 @@ def reason_grid(summary: Summary) -> Grid:
 
 def grids(summary: Summary) -> list[Grid]:
     """All tables of a report, those without lines left out."""
-    found = [*(score_grid(summary, family) for family in FAMILIES), cost_grid(summary), frequency_grid(summary)]
+    tables = [*(score_grid(summary, family) for family in FAMILIES), cost_grid(summary), frequency_grid(summary)]
     return [
-        grid for grid in [*found, reason_grid(summary), published_grid(summary), provenance_grid(summary)] if grid.lines
+        grid
+        for grid in [*tables, reason_grid(summary), published_grid(summary), provenance_grid(summary)]
+        if grid.lines
     ]
 
 

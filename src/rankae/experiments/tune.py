@@ -1,7 +1,6 @@
-"""Search for parameters on held-out rows with Optuna: budget in trials or minutes, hopeless trials cut short,
-every trial on disk as soon as it ends.
+"""Searches parameters on held-out rows with Optuna: a budget of trials or minutes, pruning, and trials stored on disk.
 
-The first trial is always the method's defaults, so a search never ends with less than it began with.
+The first trial is always the method's defaults, so a search never ends below them.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from rankae.errors import MissingExtra, RankaeError
 from rankae.methods import registry
 from rankae.metrics import judge
 
-# A trial first learns from a share of the rows; if that goes worse than for most others, the rest is spared.
+# A trial first trains on a share of the rows, and is pruned if the result is below the median of other trials.
 FIRST_SHARE, FEWEST_ROWS_TO_SHARE = 0.25, 4000
 TRIALS_BEFORE_PRUNING = 5
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a search found: parameters that differ from the defaults, their value, and the trials behind them."""
+class SearchResult:
+    """The best parameters (those that differ from the defaults), their value, and all trials."""
 
     parameters: dict[str, Any]
     value: float
@@ -50,17 +49,17 @@ def search_parameters(
     check_chooses_epoch: bool = False,
     measure: Callable[[dict[str, Any], float], float] | None = None,
     jobs: int = 1,
-) -> Found:
-    """The parameters with the best mean of P@k on `check`, learnt from `learn`.
+) -> SearchResult:
+    """The parameters with the best mean of P@k on `check` after training on `learn`.
 
     Parameters
     ----------
-    trials, minutes : stop after so many trials in all (those of an earlier run count), or so much time in this run.
-    fixed : parameters that are given and not searched.
-    study_file : where trials are kept; a search that finds some there goes on from them.
-    tell : is told the number of trials and the best value after each one.
-    measure, jobs : what measures parameters on a share of the rows in place of this process, and trials at a time.
-    check_chooses_epoch : the method keeps the epoch that suits `check` best, as it will when it is trained at last.
+    trials, minutes : stop after so many trials in all (those of earlier runs count), or so much time in this run.
+    fixed : parameters that are set and not searched.
+    study_file : file of the trials, from which a search resumes.
+    tell : called with the number of trials and the best value after each trial.
+    measure, jobs : function that measures parameters elsewhere, and the number of concurrent trials.
+    check_chooses_epoch : whether the method keeps the epoch that ranks `check` best, as in the final training.
     """
     optuna = _optuna()
     space = {name: values for name, values in registry.search_space(method).items() if name not in (fixed or {})}
@@ -99,7 +98,7 @@ def search_parameters(
     if not _complete(study):
         raise RankaeError(f"none of {len(_ended(study))} trials of {method} could be measured on {learn.name}")
     best = study.best_trial
-    return Found(best.params, best.value, len(_ended(study)), _history(study), _importance(optuna, study, space))
+    return SearchResult(best.params, best.value, len(_ended(study)), _history(study), _importance(optuna, study, space))
 
 
 def _optuna() -> Any:
@@ -133,7 +132,7 @@ def _study(optuna: Any, method: str, learn: Dataset, file: Path | None, seed: in
                 f"{file}: holds a search with {name} {study.user_attrs[name]}, not {value}; choose another folder"
             )
         study.set_user_attr(name, value)
-    # A seed that moves on with the trials: a search that goes on must not draw the first trials once more.
+    # The seed depends on the number of trials, so that a resumed search does not repeat the first draws.
     study.sampler = optuna.samplers.TPESampler(seed=seed + len(study.get_trials(deepcopy=False)), multivariate=True)
     return study
 
@@ -151,7 +150,7 @@ def _draw(trial: Any, space: Space) -> dict[str, Any]:
 
 
 def share_of(rows: Dataset, share: float, seed: int) -> Dataset:
-    """The rows, or so large a sample of them."""
+    """A sample of the rows of the given share."""
     if share == 1:
         return rows
     return rows.take(np.sort(np.random.default_rng(seed).permutation(len(rows))[: int(share * len(rows))]))
@@ -189,7 +188,7 @@ def row_precisions(
 
 
 def _ended(study: Any) -> list[Any]:
-    """Trials that ran to an end, good or bad; one that an interruption cut off is not among them."""
+    """Trials that ended, failed ones included, but not interrupted ones."""
     return [trial for trial in study.get_trials(deepcopy=False) if trial.state.is_finished()]
 
 
@@ -211,7 +210,7 @@ def _history(study: Any) -> list[dict[str, Any]]:
 
 
 def _importance(optuna: Any, study: Any, space: Space) -> dict[str, float]:
-    """Share of the differences between trials that each parameter explains (fANOVA); nothing if trials are few."""
+    """Share of the variance between trials that each parameter explains (fANOVA); empty if trials are few."""
     usable = [trial for trial in _complete(study) if set(space) <= set(trial.params)]
     if len(usable) < TRIALS_BEFORE_PRUNING or len({trial.value for trial in usable}) < 2:
         return {}

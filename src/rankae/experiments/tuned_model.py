@@ -1,4 +1,4 @@
-"""`rankae tune`: the search, its page and preset, and the model trained on everything with what was found."""
+"""`rankae tune`: the search, its page and preset, and the model trained on all rows with the best parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankae.data.fingerprint import fingerprint
 from rankae.experiments.beyond_chance import Gain, gain_over_defaults
 from rankae.experiments.compare import write_files
 from rankae.experiments.measure import fit_and_check
-from rankae.experiments.tune import Found, mean_precision, search_parameters, share_of
+from rankae.experiments.tune import SearchResult, mean_precision, search_parameters, share_of
 from rankae.experiments.tuning_page import tuning_page
 from rankae.methods import registry
 
@@ -32,13 +32,13 @@ def tune_and_refit(
     reading: dict[str, Any] | None = None,
     remote: Callable[..., Any] | None = None,
     jobs: int = 1,
-) -> tuple[Found, Gain | None]:
-    """Search on 20 % of the training rows, write what was found, then train on all rows.
+) -> tuple[SearchResult, Gain | None]:
+    """Search on 20 % of the training rows, write the result, then train on all rows.
 
-    The defaults stay unless the best trial is better by more than the luckiest of so many would be by chance.
+    The defaults are kept unless the best trial is better by more than chance explains (see `beyond_chance`).
 
     reading : options of `load_dataset`, such as text_column.
-    remote, jobs : calls a function on a worker of a cluster and waits for its answer; and how many workers there are.
+    remote, jobs : function that calls another one on a cluster and waits for the result, and the number of workers.
     """
     measure = None
     if remote is not None:
@@ -46,7 +46,7 @@ def tune_and_refit(
         measure = partial(remote, precision_elsewhere, source, tuple(sorted((reading or {}).items())), method, seed, k)
     train = load_dataset(data, "train", **reading or {})
     learn, check = fit_and_check(train)
-    found = search_parameters(
+    search = search_parameters(
         method,
         learn,
         check,
@@ -59,25 +59,25 @@ def tune_and_refit(
         measure=measure,
         jobs=jobs,
     )
-    gain = gain_over_defaults(method, found, learn, check, seed, k)
+    gain = gain_over_defaults(method, search, learn, check, seed, k)
     if gain is not None and not gain.is_real:
-        found = replace(found, parameters={}, value=found.value - gain.gain)
-    # A preset holds parameters and nothing else, so that `rankae train --preset` takes it as it is.
-    preset = registry.method_of(method).parameters | found.parameters
-    about = {"method": method, "data": train.name, "over_defaults": None if gain is None else gain.to_json()}
+        search = replace(search, parameters={}, value=search.value - gain.gain)
+    # A preset holds only parameters, so that `rankae train --preset` can read it.
+    preset = registry.method_of(method).parameters | search.parameters
+    facts_of_search = {"method": method, "data": train.name, "over_defaults": None if gain is None else gain.to_json()}
     write_files(
         out,
         {
             "preset.json": json.dumps(preset, indent=2) + "\n",
-            "tuning.json": json.dumps(about | asdict(found), indent=1) + "\n",
-            "tuning.html": tuning_page(found, method, train.name, gain),
+            "tuning.json": json.dumps(facts_of_search | asdict(search), indent=1) + "\n",
+            "tuning.html": tuning_page(search, method, train.name, gain),
         },
     )
-    model = registry.seeded(registry.create(method, **found.parameters), seed)
+    model = registry.seeded(registry.create(method, **search.parameters), seed)
     facts = {"data": train.name, "rows": len(train), "fingerprint": fingerprint(train)}
-    tuning = {"validation": found.value, "trials": found.trials}
+    tuning = {"validation": search.value, "trials": search.trials}
     model.fit_dataset(train).save(out / "model", **facts, tuning=tuning)
-    return found, gain
+    return search, gain
 
 
 def precision_elsewhere(
@@ -89,7 +89,7 @@ def precision_elsewhere(
     parameters: dict[str, Any],
     share: float,
 ) -> float:
-    """The precision of a trial, on a worker that reads the data for itself, once."""
+    """The precision of a trial, on a worker that reads the data itself, once."""
     learn, check = _split(data, reading)
     return mean_precision(method, parameters, share_of(learn, share, seed), check, seed, k, False)
 

@@ -1,12 +1,8 @@
-"""Why a model gives a document its labels: the words that made each label's score rise or fall.
+"""Explains predictions: the words of a document that raise or lower each label's score.
 
-Three answers, from the most general to the most special:
-
-- removal: how far the label's score falls when the word is taken out of the document. Exact by definition, for every
-  method, however its score comes about.
-- contribution: the word's own summand, where the score is a sum over words (the paper's network with linear E and D).
-- attention: the channel attention of a word, summed over channels, as in the paper's Figure 5. It speaks for no label
-  in particular.
+- removal: how far the label's score falls when the word is removed from the document; for every method.
+- contribution: the word's summand, if the score is a sum over words (the paper's network with linear E and D).
+- attention: the channel attention of a word, summed over channels, as in the paper's Figure 5; the same for all labels.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A document as a list of distinct words, any of which can be taken out: a text, or a row of features."""
+"""Documents (texts or rows of features) as lists of distinct words that can be removed."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class Document(Protocol):
         """Distinct words, in the order in which they first occur."""
 
     def without(self, removed: Sequence[Collection[int]]) -> Any:
-        """One version of the document for each collection of words to take out, as the model reads them."""
+        """One version of the document, as the model reads it, for each collection of words to remove."""
 
     def pieces(self) -> list[tuple[str, int]]:
-        """The document from start to end, cut into words (with their numbers) and what is between them (-1)."""
+        """The document split into words (with their numbers) and the text between them (-1)."""
 
 
 @dataclass(frozen=True)
 class TextDocument:
-    """A raw text, cut into words as the model cuts it."""
+    """A raw text, split into words as the model does."""
 
     text: str
     cut: list[tuple[str, int]]
@@ -60,7 +60,7 @@ class TextDocument:
 
 @dataclass(frozen=True)
 class RowDocument:
-    """A row of features: CSR, 1 x features, and a name for each feature that it holds."""
+    """A row of features: CSR, 1 x features, and a name for each stored feature."""
 
     row: sp.csr_matrix
     words: list[str]
@@ -82,7 +82,7 @@ class RowDocument:
 
 
 def document_of(model: LabelRanker, document: Any, feature_names: Sequence[str] | None = None) -> Document:
-    """Read what a user hands in as the model would: a text, or a row of features (CSR or dense)."""
+    """The document of a user's input: a text, or a row of features (CSR or dense)."""
     if isinstance(document, str):
         if model.reads != "text" and model.text_ is None:
             raise DataError("this model was trained on a feature matrix: explain a row of features, not a text")

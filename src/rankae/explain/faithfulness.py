@@ -1,4 +1,4 @@
-"""Is an explanation true to the model? Deleting the words it names must lower the score faster than deleting any."""
+"""Faithfulness of an explanation: deleting the words it names must lower the score faster than deleting random ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class DeletionCurve:
     """Score of one label as words are deleted.
 
     deleted : number of words deleted, from 0.
-    named : the score when the words that the explanation names first are deleted first.
+    named : the score when words are deleted in the order of the explanation.
     random, random_std : mean and deviation of the score when words are deleted in random order.
     """
 
@@ -27,14 +27,14 @@ class DeletionCurve:
 
     @property
     def advantage(self) -> float:
-        """How much further the score falls on average over the curve; above 0 the explanation beats chance."""
+        """Mean difference of the random and the named curve; above 0 the explanation is better than chance."""
         return float(np.mean(np.array(self.random[1:]) - np.array(self.named[1:]))) if len(self.deleted) > 1 else 0.0
 
 
 def deletion_curve(
     model: LabelRanker, explanation: Explanation, label: int = 0, most: int = 20, draws: int = 10, seed: int = 0
 ) -> DeletionCurve:
-    """Delete up to `most` words, one after the other, and look at the score of the label at place `label`."""
+    """Delete up to `most` words one by one, and measure the score of the label at index `label`."""
     words = len(explanation.words)
     steps = list(range(min(most, words) + 1))
     rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""An explanation for the eye: coloured text on a terminal, or one HTML page that stands alone."""
+"""Shows an explanation as coloured text on a terminal, or as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ OF_ATTENTION = (
 
 
 def colours(weights: np.ndarray) -> list[float]:
-    """Weights between -1 and 1: how strongly each word is coloured, blue above 0, vermillion below."""
+    """The colour strength of each word, between -1 (vermillion) and 1 (blue)."""
     strongest = float(np.abs(weights).max(initial=0.0))
     shares = weights / strongest if strongest else np.zeros(len(weights))
     return [round(float(share), 3) if abs(share) >= _WEAKEST else 0.0 for share in shares]
 
 
 def terminal_text(explanation: Explanation, label: int = 0) -> Text:
-    """The document with the words of one label coloured; words that lower the score are underlined as well."""
+    """The document with words coloured for one label; words that lower the score are also underlined."""
     from rich.text import Text
 
     shares = colours(explanation.contributions[:, label])
@@ -60,7 +60,7 @@ def terminal_text(explanation: Explanation, label: int = 0) -> Text:
 
 
 def html_explanation(explanation: Explanation, title: str, curves: Sequence[DeletionCurve] = ()) -> str:
-    """A page with a label picker: choosing a label colours the words that made it rise or fall."""
+    """A page on which choosing a label colours the words that raise or lower its score."""
     from rankae.report.page import html_note, html_page, html_plots
     from rankae.report.svg import Line, line_chart
 
@@ -97,13 +97,13 @@ def html_explanation(explanation: Explanation, title: str, curves: Sequence[Dele
         f"{escape(view['name'])} <small>{escape(view['score'])}</small></button>"
         for i, view in enumerate(views)
     )
-    # The first label is coloured here already, for readers without scripts.
+    # The first label is coloured in the HTML itself, for readers without scripts.
     shares = views[0]["shares"] if views else [0.0] * len(explanation.words)
     pieces = "".join(
         escape(piece) if word < 0 else f'<span data-word="{word}"{_coloured(shares[word])}>{escape(piece)}</span>'
         for piece, word in explanation.document.pieces()
     )
-    # A "<" inside the data could end the script: written as an escape it means the same to JSON and nothing to HTML.
+    # A "<" in the data could end the script element, so it is escaped.
     data = json.dumps({"views": views, "words": explanation.words}).replace("<", "\\u003c")
     hint = NO_WORD_COUNTS if explanation.says_nothing else "Choose a label to see which words made its score."
     sections = [

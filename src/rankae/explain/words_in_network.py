@@ -1,4 +1,4 @@
-"""What can be read off Rank-AE's own components: attention of words, and scores that are sums over words.
+"""Explanations from the inside of Rank-AE: attention of words, and scores that are sums over words.
 
 score = D (FC (sum_j M_j)) + bias,   M_j = V'_j * A_j     with linear D and one layer FC: a sum over words j
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tokens:
-    """What the network reads of a document: feature columns, their weights, and the words behind each."""
+    """The network's input for a document: feature columns, their weights, and the words behind each column."""
 
     columns: np.ndarray
     weights: np.ndarray
@@ -34,7 +34,7 @@ class Tokens:
 def contributions_of_words(
     model: LabelRanker, document: Document, columns: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Summands [words, labels] and base [labels], whose sum is the score; None where the score is no such sum."""
+    """Summands [words, labels] and base [labels], whose sum is the score; None if the score is no such sum."""
     from rankae.components.stack import Stack
     from rankae.methods.rank_ae import RankAE
 
@@ -70,7 +70,7 @@ def contributions_of_words(
 
 
 def attention_of_words(model: LabelRanker, document: Document) -> np.ndarray | None:
-    """A summed over channels, for each word (its mean over the places where the word stands); None without a gate."""
+    """A summed over channels for each word, averaged over its occurrences; None without a gate."""
     from rankae.components.joint_network import JointNetwork
     from rankae.components.stack import Stack
     from rankae.methods.rank_ae import RankAE
@@ -84,16 +84,16 @@ def attention_of_words(model: LabelRanker, document: Document) -> np.ndarray | N
             parts: list[Any] = [network.network.F]
         else:  # of an older file
             parts = [] if network is None else network.members
-        found = [_gate_sums(part.attention, _weighted(part.word_vectors, tokens)) for part in parts]
+        sums_of_gates = [_gate_sums(part.attention, _weighted(part.word_vectors, tokens)) for part in parts]
     else:
-        found = [_gate_sums(model.model_.F.attention, _encoded(model, tokens))]
-    gates = [gate for gate in found if gate is not None]
+        sums_of_gates = [_gate_sums(model.model_.F.attention, _encoded(model, tokens))]
+    gates = [gate for gate in sums_of_gates if gate is not None]
     if not gates:
         return None
     places = np.zeros(len(document.words))
     for words in tokens.words:
         places[words] += 1
-    # A pair of words speaks for both of them, so every word's tokens count in full.
+    # A pair of words counts for both of them.
     sums = np.zeros(len(document.words))
     for words, value in zip(tokens.words, np.mean(gates, axis=0), strict=True):
         sums[words] += value
@@ -101,7 +101,7 @@ def attention_of_words(model: LabelRanker, document: Document) -> np.ndarray | N
 
 
 def _tokens(model: LabelRanker, document: Document) -> Tokens:
-    """The row or sequence that the model makes of the document, each feature with the words it comes from."""
+    """The row or sequence that the model reads for the document, with the words behind each feature."""
     rows = model._rows(document.without([()]))
     if isinstance(rows, list):  # a document as the BiLSTM reads it: the columns of its words, in their order
         columns = np.asarray(rows[0])
@@ -110,7 +110,7 @@ def _tokens(model: LabelRanker, document: Document) -> Tokens:
         row = normalize(rows)
         columns, weights = row.indices, row.data
     if isinstance(document, RowDocument):
-        # Where features are scaled, one that the row does not hold has a value too, and no name.
+        # If features are scaled, those that the row does not hold have values too, but no words.
         place = {column: i for i, column in enumerate(document.row.indices)}
         return Tokens(columns, weights, [[place[column]] if column in place else [] for column in columns])
     assert model.text_ is not None  # it has read the text
@@ -156,9 +156,9 @@ def _gate_sums(attention: DualAttention, V: torch.Tensor) -> np.ndarray | None:
 
 
 def _by_word(values: np.ndarray, words: Sequence[list[int]], n_words: int) -> np.ndarray:
-    """Add up tokens by word; a pair of words shares its value equally, so that the sum stays what it was."""
+    """Sum over the tokens of each word; the value of a word pair is split equally, which keeps the total."""
     out = np.zeros((n_words, values.shape[1]))
-    for row, own in zip(values, words, strict=True):
-        for word in own:
-            out[word] += row / len(own)
+    for row, token_words in zip(values, words, strict=True):
+        for word in token_words:
+            out[word] += row / len(token_words)
     return out

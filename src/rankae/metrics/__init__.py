@@ -2,8 +2,8 @@
 
 One set of rules, the one the published tables (and napkinXC) follow:
 
-- `columns` is int, rows x k, best label first, -1 where nothing was predicted. No measure looks at scores: whoever
-  ranked has broken the ties, and the order of `columns` is the ranking.
+- `columns` is int, rows x k, best label first, -1 where nothing was predicted. Measures do not use scores: the order of
+  `columns` is the ranking, and ties are broken already.
 - P@k divides by k, also where a row has fewer than k labels, or fewer than k were predicted.
 - nDCG@k and PSnDCG@k divide by what min(k, labels of the row) hits in the first places would give.
 - A row without labels scores 0 in every measure, and counts as a row.

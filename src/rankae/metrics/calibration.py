@@ -1,7 +1,7 @@
-"""How good probabilities are: expected calibration error, Brier score, log likelihood, reliability bins.
+"""Quality of probabilities: expected calibration error, Brier score, log likelihood, reliability bins.
 
-All from the probabilities of the first k predicted labels of each row and from which of them are true. Places where
-nothing was predicted do not count.
+All are computed from the probabilities of the first k predicted labels of each row. Places without a prediction do not
+count.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BINS = 10
 
 @dataclass(frozen=True)
 class Reliability:
-    """Predictions in bins of equal width: how many, the mean probability, the share that is true, by bin."""
+    """Predictions in bins of equal width: their number, mean probability and share of true labels."""
 
     predictions: np.ndarray
     probability: np.ndarray
@@ -27,12 +27,12 @@ class Reliability:
 
     @property
     def error(self) -> float:
-        """ECE: by how much probability and share of true labels differ, weighted by predictions."""
+        """ECE: the difference of probability and share of true labels, averaged over predictions."""
         return float((self.predictions * np.abs(self.probability - self.true)).sum() / max(1, self.predictions.sum()))
 
     @property
     def chance(self) -> float:
-        """The ECE that perfect probabilities would show on so few rows, by chance alone."""
+        """The expected ECE of perfect probabilities on this many rows."""
         spread = np.sqrt(2 / np.pi * self.probability * (1 - self.probability) * self.predictions)
         return float(spread.sum() / max(1, self.predictions.sum()))
 
@@ -49,15 +49,15 @@ def reliability(probabilities: np.ndarray, true: np.ndarray, bins: int = BINS) -
 def evaluate_probabilities(
     columns: np.ndarray, probabilities: np.ndarray, labels: sp.csr_matrix, k: Sequence[int] = (1, 3, 5)
 ) -> dict[str, float]:
-    """ECE@k, what chance alone would make of it, and Brier@k in percent; NLL in nats over everything predicted."""
+    """ECE@k, its value for perfect probabilities, and Brier@k in percent; NLL in nats over all predictions."""
     judged = judge(columns, labels)
     listed = judged.columns >= 0
-    found: dict[str, float] = {}
+    measures: dict[str, float] = {}
     bins = {i: reliability(probabilities[:, :i][listed[:, :i]], judged.hits[:, :i][listed[:, :i]]) for i in k}
-    found |= {f"ECE@{i}": 100 * bins[i].error for i in k}
-    found |= {f"ECE-chance@{i}": 100 * bins[i].chance for i in k}
+    measures |= {f"ECE@{i}": 100 * bins[i].error for i in k}
+    measures |= {f"ECE-chance@{i}": 100 * bins[i].chance for i in k}
     squares = np.where(listed, (probabilities - judged.hits) ** 2, 0)
-    found |= {f"Brier@{i}": 100 * float(squares[:, :i].sum() / max(1, listed[:, :i].sum())) for i in k}
+    measures |= {f"Brier@{i}": 100 * float(squares[:, :i].sum() / max(1, listed[:, :i].sum())) for i in k}
     p = np.clip(probabilities[listed].astype(np.float64), 1e-7, 1 - 1e-7)
     hit = judged.hits[listed]
-    return found | {"NLL": -float(np.where(hit, np.log(p), np.log1p(-p)).mean()) if len(p) else 0.0}
+    return measures | {"NLL": -float(np.where(hit, np.log(p), np.log1p(-p)).mean()) if len(p) else 0.0}

@@ -1,7 +1,7 @@
-"""F1 of sets of labels: micro, macro, weighted and example-based, and a table of labels.
+"""F1 of predicted label sets: micro, macro, weighted and example-based, and results by label.
 
-As in scikit-learn: macro and weighted F1 are over the labels that some row carries or was given; a label or row for
-which nothing was given and nothing is true counts 0 as a label, and 1 as a row.
+As in scikit-learn: macro and weighted F1 are over the labels that are true or predicted for some row. A row without
+true and predicted labels counts 1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rankae.metrics.judged import Judged, judge
 
 @dataclass(frozen=True)
 class Selection:
-    """Which of the ranked labels of each row are given, held against the truth."""
+    """The labels that are predicted for each row (`given`), compared with the truth."""
 
     judged: Judged
     given: np.ndarray  # bool, rows x k
@@ -28,25 +28,25 @@ class Selection:
 
     @property
     def by_label(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """support, given and hits of each label column."""
+        """Support, number of predictions and hits of each label column."""
         width = self.judged.labels.shape[1]
         hits = self.given & self.judged.hits
         counted = (self.judged.labels.indices, self.judged.columns[self.given], self.judged.columns[hits])
-        return tuple(np.bincount(own, minlength=width) for own in counted)  # type: ignore[return-value]
+        return tuple(np.bincount(columns, minlength=width) for columns in counted)  # type: ignore[return-value]
 
     def measures(self) -> dict[str, float]:
         """In percent, and labels-per-row."""
         support, given, hits = self.by_label
         present = (support > 0) | (given > 0)
-        of_label = f1(support, given, hits)
-        per_row = (self.given & self.judged.hits).sum(1)
-        of_row = f1(self.judged.counts, self.given.sum(1), per_row)
-        of_row[(self.judged.counts == 0) & (self.given.sum(1) == 0)] = 1
+        label_f1 = f1(support, given, hits)
+        row_hits = (self.given & self.judged.hits).sum(1)
+        row_f1 = f1(self.judged.counts, self.given.sum(1), row_hits)
+        row_f1[(self.judged.counts == 0) & (self.given.sum(1) == 0)] = 1
         return {
             "micro-F1": 100 * float(f1(support.sum(), given.sum(), hits.sum())),
-            "macro-F1": 100 * float(of_label[present].mean()) if present.any() else 0.0,
-            "weighted-F1": 100 * float((of_label * support).sum() / max(1, support.sum())),
-            "example-F1": 100 * float(of_row.mean()),
+            "macro-F1": 100 * float(label_f1[present].mean()) if present.any() else 0.0,
+            "weighted-F1": 100 * float((label_f1 * support).sum() / max(1, support.sum())),
+            "example-F1": 100 * float(row_f1.mean()),
             "precision": 100 * float(hits.sum() / max(1, given.sum())),
             "recall": 100 * float(hits.sum() / max(1, support.sum())),
             "rows_with_labels": 100 * float(self.given.any(1).mean()),
@@ -54,17 +54,17 @@ class Selection:
         }
 
     def confused_with(self) -> np.ndarray:
-        """For each label, the wrong label most often given to the rows on which it was missed; -1 if none."""
+        """For each label, the wrong label most often predicted for rows where it was missed; -1 if none."""
         width = self.judged.labels.shape[1]
         wrong = self.given & ~self.judged.hits
         false = _indicator(self.judged.columns, wrong, width)
         missed = self.judged.labels - _indicator(self.judged.columns, self.given & self.judged.hits, width)
         missed.eliminate_zeros()
-        together = sp.csr_matrix(missed.T @ false)
+        cooccurrence = sp.csr_matrix(missed.T @ false)
         best = np.full(width, -1, dtype=np.int64)
-        for label in np.flatnonzero(np.diff(together.indptr)):
-            own = slice(together.indptr[label], together.indptr[label + 1])
-            best[label] = together.indices[own][np.argmax(together.data[own])]
+        for label in np.flatnonzero(np.diff(cooccurrence.indptr)):
+            span = slice(cooccurrence.indptr[label], cooccurrence.indptr[label + 1])
+            best[label] = cooccurrence.indices[span][np.argmax(cooccurrence.data[span])]
         return best
 
 

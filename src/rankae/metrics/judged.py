@@ -1,4 +1,4 @@
-"""Predictions held against the truth, row by row: P@k, nDCG@k and recall@k."""
+"""Predictions compared with the truth, row by row: P@k, nDCG@k and recall@k."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rankae.errors import DataError
 
 @dataclass(frozen=True)
 class Judged:
-    """What every measure is computed from.
+    """Checked predictions and true labels, from which every measure is computed.
 
     columns : int, rows x k; the predicted labels, best first, -1 where nothing was predicted.
     labels : CSR, rows x labels, in canonical form; a stored entry is a true label.
@@ -43,7 +43,7 @@ class Judged:
 
 
 def judge(columns: np.ndarray, labels: sp.csr_matrix) -> Judged:
-    """Check that predictions and truth fit together, and look up which predictions are true."""
+    """Check predictions and truth, and find which predictions are true."""
     columns = np.asarray(columns)
     labels = _canonical(labels)
     _check(columns, labels)

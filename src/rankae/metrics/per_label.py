@@ -1,4 +1,4 @@
-"""Results label by label, and by how often a label occurred in training."""
+"""Results by label, and by the frequency of labels in training."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def coverage(columns: np.ndarray, labels: sp.csr_matrix, k: int) -> float:
 
 
 def label_results(judged: Judged, k: int) -> LabelResults:
-    """As `per_label`, from predictions already held against the truth."""
+    """As `per_label`, from judged predictions."""
     columns, hits = judged.columns[:, :k], judged.hits[:, :k]
     n_labels = judged.labels.shape[1]
     return LabelResults(
@@ -70,7 +70,7 @@ def label_results(judged: Judged, k: int) -> LabelResults:
 def by_frequency(
     results: LabelResults, train_labels: sp.csr_matrix, tail: int = TAIL_AT_MOST, torso: int = TORSO_AT_MOST
 ) -> dict[str, dict[str, float | int]]:
-    """Results of head, torso and tail labels, told apart by their number of training rows, in percent.
+    """Results of head, torso and tail labels (by their number of training rows), in percent.
 
     Columns of `results` beyond those of `train_labels` never occurred in training, so they are tail labels.
     """

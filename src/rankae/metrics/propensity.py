@@ -29,9 +29,10 @@ def inverse_propensities(
 
 @dataclass(frozen=True)
 class Weighed:
-    """Predictions whose hits count 1 / p; both measures come as what each row gained and the best it could gain.
+    """Predictions whose hits count 1 / p.
 
-    They come apart because the published measure is a ratio of means over rows, not a mean of ratios.
+    Both measures return the gain of each row and its best possible gain separately, because the published measures are
+    ratios of means over rows, not means of ratios.
 
     gains : float, rows x k; 1 / p where the prediction is a hit, else 0.
     best : float, rows x k; the largest 1 / p among the row's true labels, largest first.

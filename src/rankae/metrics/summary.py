@@ -19,7 +19,7 @@ def evaluate(
     k: Sequence[int] = (1, 3, 5),
     train_labels: sp.csr_matrix | None = None,
 ) -> dict[str, float | int]:
-    """Measures in percent, and how many rows they come from.
+    """Measures in percent, and the number of rows.
 
     Parameters
     ----------
@@ -38,18 +38,18 @@ def evaluate(
     if any(place < 1 for place in k):
         raise DataError(f"k must be at least 1, but {min(k)} was asked for")
     judged = judge(columns, labels)
-    found: dict[str, float | int] = {}
-    found |= {f"P@{i}": _percent(judged.precision(i).mean()) for i in k}
-    found |= {f"nDCG@{i}": _percent(judged.ndcg(i).mean()) for i in k}
+    measures: dict[str, float | int] = {}
+    measures |= {f"P@{i}": _percent(judged.precision(i).mean()) for i in k}
+    measures |= {f"nDCG@{i}": _percent(judged.ndcg(i).mean()) for i in k}
     if train_labels is not None:
         inverse = inverse_propensities(sp.csr_matrix(train_labels), judged.labels.shape[1])
         weighed = weigh(judged, inverse, max(k))
-        found |= {f"PSP@{i}": _ratio(*weighed.psp(i)) for i in k}
-        found |= {f"PSnDCG@{i}": _ratio(*weighed.psndcg(i)) for i in k}
-    found |= {f"recall@{i}": _percent(judged.recall(i).mean()) for i in k}
-    found |= {f"coverage@{i}": _percent(label_results(judged, i).coverage) for i in k}
+        measures |= {f"PSP@{i}": _ratio(*weighed.psp(i)) for i in k}
+        measures |= {f"PSnDCG@{i}": _ratio(*weighed.psndcg(i)) for i in k}
+    measures |= {f"recall@{i}": _percent(judged.recall(i).mean()) for i in k}
+    measures |= {f"coverage@{i}": _percent(label_results(judged, i).coverage) for i in k}
     counts = judged.counts
-    return found | {"rows": len(counts), "rows_without_labels": int(np.count_nonzero(counts == 0))}
+    return measures | {"rows": len(counts), "rows_without_labels": int(np.count_nonzero(counts == 0))}
 
 
 def best_attainable(labels: sp.csr_matrix, k: Sequence[int] = (1, 3, 5)) -> dict[str, float]:
@@ -64,20 +64,20 @@ def best_attainable(labels: sp.csr_matrix, k: Sequence[int] = (1, 3, 5)) -> dict
 
 
 def precisions(columns: np.ndarray, labels: sp.csr_matrix) -> dict[str, float]:
-    """P@1, P@3 and P@5 in percent, to two places; their sum is what automatic choices are made by."""
+    """P@1, P@3 and P@5 in percent, to two decimals; automatic choices maximise their sum."""
     judged = judge(columns, labels)
     return {f"P@{k}": round(_percent(judged.precision(k).mean()), 2) for k in (1, 3, 5)}
 
 
 def row_merits(columns: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:
-    """The mean of P@1, P@3 and P@5 of each row, in percent: what tells whether a difference is more than chance."""
+    """The mean of P@1, P@3 and P@5 of each row, in percent, for paired comparisons."""
     judged = judge(columns, labels)
     return 100 * np.mean([judged.precision(k) for k in (1, 3, 5)], axis=0)
 
 
 def standard_error(differences: np.ndarray) -> float:
-    """By how much the mean of rows' differences may well be off zero by chance."""
-    return float(differences.std() / np.sqrt(len(differences)))  # scipy.stats has it, but is slow to import
+    """Standard error of the mean of paired differences."""
+    return float(differences.std() / np.sqrt(len(differences)))  # scipy.stats.sem is slow to import
 
 
 def _percent(share: float | np.floating) -> float:

@@ -1,1 +1,1 @@
-"""Pages, figures and tables; no word about models."""
+"""HTML pages, SVG plots and tables, independent of models."""

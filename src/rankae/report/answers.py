@@ -1,4 +1,4 @@
-"""Predictions as lines of JSON or CSV, or as a workbook. Every label's name is encoded once, not once a row."""
+"""Writes predictions as JSON lines, CSV or a workbook. Every label's name is encoded once, not once per row."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import numpy as np
 from rankae.data.dataset import Dataset
 from rankae.errors import MissingExtra, RankaeError
 
-FIELDS = ("id", "labels", "scores", "probabilities")  # of a line; a column that is kept cannot be called so
+FIELDS = ("id", "labels", "scores", "probabilities")  # of a line; kept columns cannot have these names
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run, and some hide it behind a tab
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # first characters of cells that a spreadsheet may run as formulas
 
 Carried: TypeAlias = dict[str, list[Any]]
 
@@ -25,9 +25,9 @@ Carried: TypeAlias = dict[str, list[Any]]
 class Answer:
     """The labels of a batch of rows.
 
-    columns, scores : rows x k, best first; -1 where there is no label, and then only at the end of a row.
-    probabilities : likewise, or None for a model that was not calibrated.
-    carried : cells of the input that go along, by the name that they have in the output: "id", and what was kept.
+    columns, scores : [rows, k], best first; -1 at the end of rows with fewer labels.
+    probabilities : likewise, or None if the model is not calibrated.
+    carried : cells of the input that are copied to the output, by column: "id" and the columns of `--keep`.
     """
 
     columns: np.ndarray
@@ -36,7 +36,7 @@ class Answer:
     carried: Carried = field(default_factory=dict)
 
     def cut(self, keep: np.ndarray) -> Answer:
-        """Only the labels in `keep`, a boolean mask; they close up."""
+        """Only the labels in the boolean mask `keep`, moved to the front of each row."""
         if keep.all():
             return self
         order = np.argsort(~keep, axis=1, kind="stable")
@@ -48,11 +48,11 @@ class Answer:
 
 
 def carried_of(rows: Dataset) -> Carried:
-    """The id under the name "id", whatever its column is called, and what was kept."""
+    """The ids (under the name "id", whatever their column is called) and the kept columns."""
     if rows.reading is None:
         return {}
-    found = {} if rows.ids is None else {"id": rows.ids}
-    return found | {name: rows.carried[name] for name in rows.reading.keep if name != rows.reading.id_column}
+    ids = {} if rows.ids is None else {"id": rows.ids}
+    return ids | {name: rows.carried[name] for name in rows.reading.keep if name != rows.reading.id_column}
 
 
 class Writer(Protocol):
@@ -65,7 +65,7 @@ class Writer(Protocol):
 
 @dataclass(frozen=True)
 class Table:
-    """What stands in the columns of a table: k labels, each with a score and a probability, if that is known."""
+    """The columns of a table: k labels, each with its score and probability."""
 
     classes: np.ndarray
     k: int
@@ -97,12 +97,12 @@ class JsonLines:
         parts = {"scores": answer.scores, "probabilities": answer.probabilities}
         values = {name: None if part is None else part.tolist() for name, part in parts.items()}
         carried = [(f"{_json(name)}: ", cells) for name, cells in answer.carried.items()]
-        for i, own in enumerate(answer.columns.tolist()):
-            found = [c for c in own if c >= 0]
+        for i, row in enumerate(answer.columns.tolist()):
+            ranked = [c for c in row if c >= 0]
             fields = [f"{name}{_json(_plain(cells[i]))}" for name, cells in carried]
-            fields.append(f'"labels": [{", ".join([self.names[c] for c in found])}]')
+            fields.append(f'"labels": [{", ".join([self.names[c] for c in ranked])}]')
             for name, part in values.items():
-                figures = "null" if part is None else f"[{', '.join(map(_figure, part[i][: len(found)]))}]"
+                figures = "null" if part is None else f"[{', '.join(map(_figure, part[i][: len(ranked)]))}]"
                 fields.append(f'"{name}": {figures}')
             line = f"{{{', '.join(fields)}}}\n"
             try:
@@ -136,16 +136,16 @@ class CsvLines:
 
     def _lines(self, answer: Answer) -> Iterator[bytes]:
         scores, likely = answer.scores.tolist(), _or_none(answer.probabilities, len(answer.columns))
-        for i, own in enumerate(answer.columns.tolist()):
+        for i, row in enumerate(answer.columns.tolist()):
             cells = [_csv_cell(self.text(_plain(column[i]))) for column in answer.carried.values()]
-            for place, c in enumerate(own):
+            for place, c in enumerate(row):
                 chance = "" if likely[i] is None else _figure(likely[i][place])
                 cells.append(f"{self.names[c]},{_figure(scores[i][place])},{chance}" if c >= 0 else ",,")
             yield (",".join(cells) + "\n").encode(errors="replace")
 
 
 class Workbook:
-    """The columns of CSV in an .xlsx file; cells of text are text, whatever they begin with."""
+    """The columns of CSV in an .xlsx file; text cells are never formulas."""
 
     MOST_ROWS = 1_048_576
 
@@ -163,9 +163,9 @@ class Workbook:
     def write(self, answer: Answer) -> None:
         self._begin(answer.carried)
         scores, likely = answer.scores.tolist(), _or_none(answer.probabilities, len(answer.columns))
-        for i, own in enumerate(answer.columns.tolist()):
+        for i, row in enumerate(answer.columns.tolist()):
             cells = [_plain(column[i]) for column in answer.carried.values()]
-            for place, c in enumerate(own):
+            for place, c in enumerate(row):
                 chance = None if likely[i] is None else likely[i][place]
                 cells += [self.names[c], scores[i][place], chance] if c >= 0 else [None, None, None]
             self._append(cells)
@@ -198,14 +198,14 @@ def _or_none(part: np.ndarray | None, rows: int) -> list[Any]:
 
 
 def disarmed(cell: Any) -> Any:
-    """A text that no spreadsheet takes for a formula: an apostrophe goes before it, as one would type it there."""
+    """The cell, with an apostrophe before it if a spreadsheet would take it for a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) and not _is_number(cell) else cell
 
 
 def check_kept(names: Sequence[str]) -> None:
-    """Refuse to keep a column under a name that a field of the answer has."""
-    if taken := [name for name in names if name in FIELDS[1:]]:
-        raise RankaeError(f"--keep {taken[0]}: a line of the answer has a field of that name; rename the column")
+    """Refuse to keep a column whose name is a field of the output."""
+    if clashes := [name for name in names if name in FIELDS[1:]]:
+        raise RankaeError(f"--keep {clashes[0]}: a line of the answer has a field of that name; rename the column")
 
 
 def _is_number(text: str) -> bool:
@@ -221,7 +221,7 @@ def _json(value: Any) -> str:
 
 
 def _plain(cell: Any) -> Any:
-    """A cell as JSON and spreadsheets know it: dates of Parquet files become their text."""
+    """A cell as JSON and spreadsheets can hold it: dates of Parquet files become text."""
     if isinstance(cell, float) and cell != cell:
         return None
     return cell if isinstance(cell, str | int | float | None) else str(cell)
@@ -234,5 +234,5 @@ def _figure(value: float) -> str:
 def _csv_cell(value: Any) -> str:
     cell = io.StringIO()
     csv.writer(cell, lineterminator="\r\n").writerow([value])  # both, so that a name with either is quoted
-    found = cell.getvalue().removesuffix("\r\n")
-    return "" if found == '""' else found  # the writer quotes a cell that stands alone and is empty
+    text = cell.getvalue().removesuffix("\r\n")
+    return "" if text == '""' else text  # the writer quotes a cell that stands alone and is empty

@@ -1,4 +1,4 @@
-"""Tables of texts, and how they are written as Markdown and LaTeX."""
+"""Tables of text cells, and their Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts. bold : (line, column) of cells that stand out; names : leading columns that hold no figures."""
+    """A table of text cells.
+
+    bold : (line, column) of the bold cells.
+    names : number of leading columns that hold names, not figures.
+    """
 
     title: str
     head: list[str]

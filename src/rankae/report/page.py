@@ -1,4 +1,4 @@
-"""One HTML page that stands alone: tables that sort at a click, plots, and no request to anywhere."""
+"""Self-contained HTML pages with sortable tables and plots; they load nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ for (const table of document.querySelectorAll("table.sorts")) {
 
 
 def html_page(title: str, sections: Sequence[str], style: str = "", script: str = SCRIPT) -> str:
-    """A page of finished sections; whatever they show of data must be escaped already."""
+    """A page of HTML sections; data in them must be escaped already."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

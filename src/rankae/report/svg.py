@@ -1,4 +1,4 @@
-"""Plots as SVG text that stands in a page by itself: lines with bands, scattered points, bars.
+"""Plots as self-contained SVG: lines with bands, scattered points, bars.
 
 Colours are Okabe and Ito's, which colour-blind readers can tell apart (brown stands for their yellow,
 which is faint on white); marks and dashes differ as well.
@@ -44,9 +44,9 @@ def line_chart(
     parts = []
     for line in lines:
         if line.low is not None and line.high is not None and len(line.x) > 1:
-            there = [panel.at(x, y) for x, y in zip(line.x, line.high, strict=True)]
-            back = [panel.at(x, y) for x, y in zip(line.x, line.low, strict=True)]
-            parts.append(f'<polygon points="{_points([*there, *back[::-1]])}" fill="{_colour(line)}" opacity="0.15"/>')
+            upper = [panel.at(x, y) for x, y in zip(line.x, line.high, strict=True)]
+            lower = [panel.at(x, y) for x, y in zip(line.x, line.low, strict=True)]
+            parts.append(f'<polygon points="{_points([*upper, *lower[::-1]])}" fill="{_colour(line)}" opacity="0.15"/>')
     for line in lines:
         path = [panel.at(x, y) for x, y in zip(line.x, line.y, strict=True)]
         parts.append(
@@ -61,12 +61,12 @@ def scatter_chart(points: Sequence[Line], title: str, x_label: str, y_label: str
     """One mark for each series (its first point), named beside it; x runs by powers of ten."""
     panel = _Panel(points, title, x_label, y_label, log_x=True)
     places = [panel.at(point.x[0], point.y[0]) for point in points]
-    parts, taken = [], [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
+    parts, occupied = [], [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
     for point in sorted(points, key=lambda p: -p.y[0]):
         x, y = panel.at(point.x[0], point.y[0])
         parts.append(_mark(point.style, x, y, f"{point.name}: {point.y[0]:.2f} after {point.x[0]:.3g} s"))
-        place, anchor = _free_place(x, y, 6.2 * len(point.name), taken)
-        taken.append(place)
+        place, anchor = _free_place(x, y, 6.2 * len(point.name), occupied)
+        occupied.append(place)
         text_x = place[0] if anchor == "start" else place[2]
         parts.append(_text(text_x, place[3] - 3, point.name, size=11, anchor=anchor))
     return panel.finished(parts, [])
@@ -105,7 +105,7 @@ def stacked(pictures: Sequence[str]) -> str:
 
 
 class _Panel:
-    """Axes, ticks, title and legend; `at` turns figures into places."""
+    """Axes, ticks, title and legend; `at` maps values to coordinates."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class _Panel:
         ys = [y for y in ys if not math.isnan(y)] or [0.0]
         low, high = (min(0.0, *ys), max(0.0, *ys)) if from_zero else (min(ys), max(ys))
         gap = 0.06 * (high - low) or 1.0
-        # An axis that has nothing beyond 0 ends there: bars stand on it, and a loss or a share below 0 means nothing.
+        # An axis without values beyond 0 ends at 0.
         low = low - gap if low < 0 else max(0.0, low - gap)
         high = high + gap if high > 0 else min(0.0, high + gap)
         if log_y:
@@ -218,14 +218,14 @@ def _legend_rows(legend: Sequence[Line]) -> list[list[tuple[float, Line]]]:
 Box = tuple[float, float, float, float]
 
 
-def _free_place(x: float, y: float, width: float, taken: Sequence[Box]) -> tuple[Box, str]:
+def _free_place(x: float, y: float, width: float, occupied: Sequence[Box]) -> tuple[Box, str]:
     """A box beside a mark that covers no other name or mark: right, else left, else further and further away."""
     for down in (0, 13, -13, 26, -26, 39, -39, 52):
         for side in ("start", "end"):
             left = x + 9 if side == "start" else x - 9 - width
             box = (left, y - 8 + down, left + width, y + 6 + down)
             inside = left > LEFT - 10 and left + width < WIDTH
-            if inside and not any(_overlap(box, other) for other in taken):
+            if inside and not any(_overlap(box, other) for other in occupied):
                 return box, side
     return (x + 9, y - 8, x + 9 + width, y + 6), "start"
 
@@ -251,8 +251,8 @@ def _log(value: float) -> float:
 
 def _log_ticks(low: float, high: float) -> list[float]:
     digits = (1,) if high - low > 3 else (1, 2, 5)
-    found = [d * 10.0**p for p in range(math.floor(low), math.ceil(high) + 1) for d in digits]
-    return [tick for tick in found if low <= math.log10(tick) <= high]
+    candidates = [d * 10.0**p for p in range(math.floor(low), math.ceil(high) + 1) for d in digits]
+    return [tick for tick in candidates if low <= math.log10(tick) <= high]
 
 
 def _colour(line: Line) -> str:
@@ -272,14 +272,14 @@ def _stroke(x1: float, y1: float, x2: float, y2: float, colour: str) -> str:
 
 
 def _box(line: Line, x: float, y: float, width: float, height: float, hint: str) -> str:
-    """A bar; when colours come round again, stripes tell it from the first of its colour."""
+    """A bar; striped if its colour is used a second time."""
     frame = f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
     plain = f'{frame} fill="{_colour(line)}"><title>{escape(hint)}</title></rect>'
     return plain if line.style < len(COLOURS) else f'{plain}{frame} fill="url(#stripes)" pointer-events="none"/>'
 
 
 def _number(value: float) -> str:
-    """As short as it can be read: 500, 20k, 1M."""
+    """A short form: 500, 20k, 1M."""
     if abs(value) >= 1e6:
         return f"{value / 1e6:g}M"
     return f"{value / 1e3:g}k" if abs(value) >= 1e4 else f"{value:g}"

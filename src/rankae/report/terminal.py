@@ -17,9 +17,9 @@ def say(sentence: str) -> None:
 def print_table(
     title: str, columns: Sequence[str], cells: Sequence[Sequence[str]], left: Sequence[int] = (0,), narrow: bool = False
 ) -> None:
-    """Print a table; columns of figures stand right, those numbered in `left` (names, bars) stand left.
+    """Print a table; columns are aligned right, except those with numbers in `left`.
 
-    narrow : without lines between columns, so that ten columns of figures fit on a terminal of 80.
+    narrow : without lines between columns, so that ten columns of figures fit into 80 characters.
     """
     if is_quiet():
         return
@@ -40,9 +40,9 @@ def print_table(
 def print_measures(title: str, measures: Mapping[str, Mapping[str, Any]], places: Sequence[int]) -> None:
     """P@k, nDCG@k and PSP@k of one or more models, a line each, as the paper's tables have them."""
     columns = [f"{name}@{k}" for name in ("P", "nDCG", "PSP") for k in places]
-    columns = [column for column in columns if any(column in found for found in measures.values())]
+    columns = [column for column in columns if any(column in figures for figures in measures.values())]
     cells = [
-        [model, *(f"{found[column]:.2f}" if column in found else "-" for column in columns)]
-        for model, found in measures.items()
+        [model, *(f"{figures[column]:.2f}" if column in figures else "-" for column in columns)]
+        for model, figures in measures.items()
     ]
     print_table(title, ["", *columns], cells, narrow=True)

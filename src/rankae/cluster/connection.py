@@ -1,4 +1,4 @@
-"""From what follows `--cluster` to a client: "local:N" starts N workers here, else it is a scheduler's address."""
+"""The client for a value of `--cluster`: "local:N" starts N workers here, else it is a scheduler's address."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from rankae.errors import MissingExtra, RankaeError
 
 _MOST_LOCAL = 256
 _PATIENCE = "20s"  # for a scheduler to answer
-# A worker that has not been heard of for so long is given up, and what it was at is done by others.
-_SILENCE = "60s"
+_SILENCE = "60s"  # after which a worker is given up and its tasks go to others
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""Arrays and CSR matrices as files that other processes map: named by what they hold, and checked when they are opened.
+"""Arrays and CSR matrices as files that other processes map; files are named by content and checked when opened.
 
-A file's name begins with the SHA-256 of its content's description or of its work order, so that the same content is
-written once, and a file that is there is either whole or is found to be damaged by its checksum.
+A file's name begins with the SHA-256 of its content or of its work order, so that the same content is written once.
+Damaged files are detected by their checksum.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CSR = "csr."
 
 
 def write_once(folder: Path, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Write arrays and CSR matrices unless the same ones are there; gives what `open_checked` needs."""
+    """Write arrays and CSR matrices unless the same ones exist; returns the record that `open_checked` needs."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
         digest.update(f"{name}:{_description(arrays[name])}".encode())
@@ -39,7 +39,7 @@ def write_once(folder: Path, arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_checked(path: Path, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a file beside, sync and rename it; then its record, with size and SHA-256."""
+    """Write a file atomically, then its record with size and SHA-256."""
     path.parent.mkdir(parents=True, exist_ok=True)
     flat: dict[str, np.ndarray] = {}
     for name, value in arrays.items():
@@ -58,7 +58,7 @@ def write_checked(path: Path, arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_whole(record: dict[str, Any]) -> bool:
-    """Whether the file of a record is there as it was written."""
+    """Whether the file of a record exists and is unchanged."""
     path = Path(record["path"])
     try:
         return path.stat().st_size == record["bytes"] and sha256_of(path) == record["sha256"]

@@ -1,4 +1,4 @@
-"""Prediction on a cluster: a task a batch, answers in the order of the rows, what is finished kept."""
+"""Prediction on a cluster: one task per batch, results in the order of the rows; finished batches are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Workers` on a cluster: orders go out, records of files come back, and a manifest keeps what is finished."""
+"""`Workers` on a cluster: sends orders, receives records of result files, and keeps a manifest of finished ones."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from rankae.numerics.shards import Arrays, Span, Work
 from rankae.progress import bar
 
 _SHARDS_PER_WORKER = 3  # so that a slow worker holds up no more than a third of its share
-_WINDOW = 4  # orders per worker that are out at a time
-_RETRIES = 3  # of a task that fails, on whichever worker
-_PATIENCE = 300.0  # seconds a task may take before a second worker is asked as well, if others took far less
-_LONG = 10.0  # so many times the median
-_WORTH = 1e9  # multiplications, a second or two, below which work stays with the driver
-_LOOK = 1.0  # seconds between looks at tasks that take long
+_WINDOW = 4  # orders per worker that are submitted at a time
+_RETRIES = 3  # of a failed task, on any worker
+_PATIENCE = 300.0  # seconds after which a task is also given to a second worker, if others took far less
+_LONG = 10.0  # multiple of the median that counts as far more
+_WORTH = 1e9  # multiplications, a second or two, below which the driver does the work itself
+_LOOK = 1.0  # seconds between checks of running tasks
 
 
 class ClusterWorkers:
@@ -33,14 +33,14 @@ class ClusterWorkers:
     Parameters
     ----------
     client : of `distributed`.
-    folder : shared by all workers; holds inputs, results and the manifest. A later run with the same folder takes from
-        it what is finished.
-    patience : seconds that a task may take before another worker is asked for it as well.
-    least : multiplications that are worth the way to a worker.
+    folder : shared by all workers; holds inputs, results and the manifest. A later run with the same folder reuses
+        finished shards.
+    patience : seconds after which a task is also given to another worker.
+    least : multiplications below which work is not sent to workers.
 
     Attributes
     ----------
-    computed, found : how many shards were done, and how many an earlier run had finished.
+    computed, found : number of shards computed, and of those that an earlier run had finished.
     """
 
     def __init__(self, client: Any, folder: str | Path, patience: float = _PATIENCE, least: float = _WORTH) -> None:
@@ -54,7 +54,7 @@ class ClusterWorkers:
 
     @property
     def size(self) -> int:
-        """Workers that are there now."""
+        """Current number of workers."""
         return max(1, len(self.client.scheduler_info(n_workers=-1)["workers"]))
 
     def shards(self, least: int) -> int:
@@ -73,22 +73,23 @@ class ClusterWorkers:
                 yield arrays
 
     def share(self, shared: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Write what tasks read: each matrix and each large array to a file of its own, which other steps may share."""
+        """Write the inputs of tasks; each matrix and large array gets a file of its own, which other steps can
+        reuse."""
         folder, alone, together = self.folder / "inputs", [], {}
         for name, value in shared.items():
             if sp.issparse(value) or value.nbytes > 2**20:
                 alone.append({name: value})
             else:
                 together[name] = value
-        return tuple(write_once(folder, own) for own in [*alone, *([together] if together else [])])
+        return tuple(write_once(folder, group) for group in [*alone, *([together] if together else [])])
 
     def results(self, orders: Iterable[Order]) -> Iterator[Arrays]:
-        """The results of orders, in their order; only some are out at a time."""
+        """The results of orders, in sequence; only some are submitted at a time."""
         waiting: deque[tuple[Order, list[Any], float]] = deque()
-        left = iter(orders)
+        remaining = iter(orders)
         try:
             while True:
-                while len(waiting) < _WINDOW * self.size and (order := next(left, None)) is not None:
+                while len(waiting) < _WINDOW * self.size and (order := next(remaining, None)) is not None:
                     waiting.append((order, self._submitted(order), time.monotonic()))
                 if not waiting:
                     return
@@ -108,7 +109,7 @@ class ClusterWorkers:
         return [self._ordered(order)]
 
     def _record(self, order: Order, futures: list[Any], began: float) -> dict[str, Any]:
-        """Wait for the first of the workers who do this order; ask one more when it takes far longer than others."""
+        """Wait for the first worker to finish this order; submit it once more if it takes far longer than others."""
         while True:
             for future in self._done_soon(futures):
                 if future.status == "finished":
@@ -127,7 +128,7 @@ class ClusterWorkers:
                 began = time.monotonic()
 
     def _done_soon(self, futures: list[Any]) -> list[Any]:
-        """Those that are done, one way or the other, within the time between two looks."""
+        """The futures that finish or fail before the next check."""
         from distributed import wait
 
         try:
@@ -139,8 +140,8 @@ class ClusterWorkers:
         return self.client.submit(run_order, order, pure=False, retries=_RETRIES, key=f"{order.key}-{time.time_ns()}")
 
     def _takes_long(self, seconds: float) -> bool:
-        own = [record["seconds"] for record in self._finished.values()]
-        return seconds > max(self.patience, _LONG * median(own) if own else self.patience)
+        seconds_of_shards = [record["seconds"] for record in self._finished.values()]
+        return seconds > max(self.patience, _LONG * median(seconds_of_shards) if seconds_of_shards else self.patience)
 
     def _failure(self, order: Order, future: Any) -> RankaeError:
         error = future.exception()
@@ -165,19 +166,19 @@ class ClusterWorkers:
             os.fsync(file.fileno())
 
     def _read_manifest(self) -> dict[str, dict[str, Any]]:
-        """What earlier runs have finished; a last line that was cut off is passed over."""
-        found = {}
+        """Records of earlier runs; a truncated last line is ignored."""
+        finished = {}
         path = self.folder / "manifest.jsonl"
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
             try:
                 record = json.loads(line)
-                found[record["key"]] = record
+                finished[record["key"]] = record
             except (ValueError, KeyError, TypeError):
                 continue
-        return found
+        return finished
 
     def summary(self) -> dict[str, Any]:
-        """For people and for model.json: who did how many shards of what, and the seconds of each step."""
+        """Number of shards of each step by worker, and the seconds of each step, for people and model.json."""
         return {
             "computed": self.computed,
             "found": self.found,

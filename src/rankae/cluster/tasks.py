@@ -1,4 +1,4 @@
-"""What runs on a worker: one shard, from files to a file."""
+"""The task of a worker: computes one shard from input files and writes a result file."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _mapped: OrderedDict[str, dict[str, Any]] = OrderedDict()
 class Order:
     """One shard of work.
 
-    step : what it belongs to, for those who watch.
+    step : name of the step, for display.
     work : "module:function".
     inputs : records of the files that it reads.
     settings : JSON values.
-    span : which labels, rows or columns.
+    span : range of labels, rows or columns.
     folder : for the result.
     """
 
@@ -41,9 +41,9 @@ class Order:
 
     @property
     def key(self) -> str:
-        """The same for the same work on the same inputs."""
-        about = [self.work, [record["sha256"] for record in self.inputs], self.settings, list(self.span)]
-        return f"{self.step}-{sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:24]}"
+        """Identifies the work and its inputs."""
+        identity = [self.work, [record["sha256"] for record in self.inputs], self.settings, list(self.span)]
+        return f"{self.step}-{sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:24]}"
 
     @property
     def path(self) -> Path:
@@ -51,18 +51,18 @@ class Order:
 
 
 def run_order(order: Order) -> dict[str, Any]:
-    """Do a shard, unless somebody has done it already; gives the record of its file and who did it in what time."""
+    """Compute a shard unless its result exists; returns the record of its file with the worker and the time."""
     began = time.perf_counter()
     record = order.path.with_suffix(".json")
     if record.exists():
-        found = json.loads(record.read_text())
-        if is_whole(found):
-            return found | _by_whom(began, order)
+        finished = json.loads(record.read_text())
+        if is_whole(finished):
+            return finished | _by_whom(began, order)
     module, _, function = order.work.partition(":")
     work = getattr(import_module(module), function)
     shared: dict[str, Any] = {}
-    for own in order.inputs:
-        shared |= _opened(own)
+    for input_record in order.inputs:
+        shared |= _opened(input_record)
     with limited_to(_threads()):
         arrays = work(shared, order.settings, tuple(order.span))
     return write_checked(order.path, arrays) | _by_whom(began, order)

@@ -1,6 +1,6 @@
-"""The systems that Rank-AE is compared with, one file each, with its search space. `rankae.methods` lists them.
+"""The methods that Rank-AE is compared with, one file each, with its search space. `rankae.methods` lists them.
 
-`rankae.rivals.create` and its kin lived here up to version 0.1 and still work.
+Up to version 0.1 `create`, `load` and others were imported from here; that still works.
 """
 
 from __future__ import annotations

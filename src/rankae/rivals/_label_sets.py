@@ -1,8 +1,8 @@
-"""What CBM and CRF share: linear maps of sparse rows, trained by Adam, and answers that are whole sets of labels."""
+"""The base class of CBM and CRF: linear maps of sparse rows, trained by Adam, that predict whole label sets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ from rankae.base.ranker import LabelRanker, Rows
 from rankae.data.unit_length import unit_rows
 from rankae.paper.optimizer import RowAdam
 from rankae.progress import bar
-from rankae.rivals._network_training import pick_device
+from rankae.rivals._network_training import pick_device, shuffled_batches
 from rankae.rivals._ranked import Ranked, rank_in_blocks
 from rankae.rivals._sparse_linear import SparseLinear
 
@@ -26,9 +26,9 @@ _WARM_UP = 0.1  # share of the steps in which the learning rate rises
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SetRanker(LabelRanker):
-    """A model of whole label sets: it ranks labels by their marginal probabilities, and answers with a set.
+    """A model of label sets: it ranks labels by their marginal probabilities, and predicts the most probable set.
 
-    A method says `_marginals` and `_sets` of a block of rows, and trains its module with `_train`.
+    A method implements `_marginals` and `_sets` for a block of rows, and trains its module with `_train`.
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ class SetRanker(LabelRanker):
         raise NotImplementedError
 
     def predict_sets(self, X: Any) -> list[list[Any]]:
-        """The most probable set of labels of each row: the answer that subset accuracy asks for."""
+        """The most probable label set of each row, which maximises subset accuracy."""
         self._check_fitted()
         return [self.classes_[columns].tolist() for columns in self._sets_in_blocks(self._rows(X))]
 
     def predict(self, X: Any) -> Any:
-        """As `predict_sets`, in the form of the labels that `fit` was given; the best label in place of no label."""
+        """As `predict_sets`, in the form of the labels given to `fit`; empty sets are replaced by the best label."""
         self._check_fitted()
         if self.kind_ == "single" or self.cuts_ is not None:
             return super().predict(X)
@@ -92,7 +92,7 @@ class SetRanker(LabelRanker):
     def _train(
         self, module: nn.Module, rows: int, loss_of: Callable[[np.ndarray, float], Tensor], random: np.random.Generator
     ) -> None:
-        """Adam over batches; `loss_of` is told the rows of a batch and how much of the training is done."""
+        """Adam over batches; `loss_of` gets the rows of a batch and the share of the training that is done."""
         device = pick_device(self.device)
         module.to(device)
         tables = [part.table for part in module.modules() if isinstance(part, SparseLinear)]
@@ -105,7 +105,7 @@ class SetRanker(LabelRanker):
         with bar(f"{self.method}: epochs", self.epochs) as progress:
             for _ in range(self.epochs):
                 total = 0.0
-                for batch in _batches(rows, self.batch_size, random):
+                for batch in shuffled_batches(np.arange(rows), self.batch_size, random):
                     factor = min(1.0, (step + 1) / (_WARM_UP * steps), (steps - step) / ((1 - _WARM_UP) * steps))
                     for optimizer in optimizers:
                         optimizer.param_groups[0]["lr"] = self.learning_rate * factor
@@ -118,9 +118,3 @@ class SetRanker(LabelRanker):
                     step += 1
                 progress.advance(loss=total / max(1, rows))
         module.eval()
-
-
-def _batches(rows: int, size: int, random: np.random.Generator) -> Iterator[np.ndarray]:
-    order = random.permutation(rows)
-    for start in range(0, rows, size):
-        yield order[start : start + size]

@@ -1,7 +1,7 @@
-"""Open a native library's own model file in a child process first: a forged one crashes or hangs the child.
+"""Opens the model file of a native library in a child process first, because a forged one may crash or hang it.
 
-Such files cannot be checked by us: only the library knows its format, and it trusts what it reads. So a child opens the
-file and asks it a few rows; only then does this process open it.
+Only the library knows the format, and it trusts what it reads. A child process loads the file and predicts a few rows;
+only if that succeeds does this process load it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rankae.errors import ModelFileError
 
 _SECONDS = 120
 
-# What the child runs; it has the library alone to import. sys.argv[1] is the folder, sys.argv[2] rows of features.
+# Code that the child runs; sys.argv[1] is the folder, sys.argv[2] rows of features.
 OMIKUJI = """
 import omikuji
 model = omikuji.Model.load(folder)
@@ -41,7 +41,7 @@ _CHILD = "import json, sys\nfolder, rows = sys.argv[1], json.loads(sys.argv[2])\
 
 
 def probe(method: str, code: str, folder: str, features: int) -> None:
-    """Refuse the files in `folder` if a process that opens them and asks for a few rows does not end well."""
+    """Refuse the files in `folder` if a process that loads them and predicts a few rows fails."""
     some = sorted({0, features // 3, 2 * features // 3, max(0, features - 1)})
     rows = [[], some, *([feature] for feature in some)]
     command = [sys.executable, "-c", _CHILD + code, folder, json.dumps(rows)]

@@ -14,7 +14,7 @@ from rankae.metrics import evaluate
 from rankae.progress import bar
 
 HELD_OUT = 0.1
-FEWEST_HELD_OUT = 10  # fewer rows than this say nothing about when to stop
+FEWEST_HELD_OUT = 10  # fewer rows cannot decide when to stop
 
 
 def pick_device(device: str) -> torch.device:
@@ -26,7 +26,7 @@ def pick_device(device: str) -> torch.device:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Run torch from a seed (starting weights, dropout) and leave the caller's random numbers as they were."""
+    """Seed torch (initial weights, dropout) within the block; the caller's random state is restored."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         yield
@@ -49,8 +49,8 @@ def shuffled_batches(rows: np.ndarray, size: int, random: np.random.Generator) -
 def batches_of_like_length(
     rows: np.ndarray, lengths: np.ndarray, size: int, random: np.random.Generator
 ) -> list[np.ndarray]:
-    """Batches whose rows are of like length, so that padding is short; which rows meet changes with every call."""
-    # Lengths blurred by a random tenth: like lengths meet, but not always the same rows.
+    """Batches of rows of similar length, so that padding is short; the batches change with every call."""
+    # Lengths are blurred by a random tenth, so that batches differ.
     blurred = lengths[rows] * random.uniform(0.9, 1.1, len(rows)) + random.random(len(rows))
     order = rows[np.argsort(blurred, kind="stable")]
     batches = [order[start : start + size] for start in range(0, len(order), size)]
@@ -105,7 +105,7 @@ def _step(optimizer: torch.optim.Optimizer, loss: Tensor) -> Tensor:
 
 
 def ndcg(columns: np.ndarray, labels: sp.csr_matrix) -> float:
-    """nDCG over the columns given, in percent: what held-out rows are judged by."""
+    """nDCG over all columns, in percent."""
     places = columns.shape[1]
     return float(evaluate(columns, labels, k=[places])[f"nDCG@{places}"])
 
@@ -118,10 +118,10 @@ def weights_to_arrays(network: nn.Module) -> dict[str, np.ndarray]:
 def weights_from_arrays(network: nn.Module, arrays: dict[str, np.ndarray]) -> None:
     """Put weights from a model file into a network of the same shape."""
     # Copied, because the arrays are mapped from disk, read-only.
-    found = {
+    weights = {
         name.removeprefix("weights."): torch.from_numpy(value.copy())
         for name, value in arrays.items()
         if name.startswith("weights.")
     }
-    network.load_state_dict(found)
+    network.load_state_dict(weights)
     network.eval()

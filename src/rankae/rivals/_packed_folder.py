@@ -1,7 +1,7 @@
-"""A library's own model files, carried inside ours.
+"""Model files of other libraries, stored inside ours.
 
-Omikuji, napkinXC and fastText can only write and read files in their own formats. Each file becomes one uint8 array
-of the model file; to predict, the arrays are put back as files in a temporary folder that lives as long as the model.
+Omikuji, napkinXC and fastText can only read and write files in their own formats. Each file becomes one uint8 array of
+the model file; for prediction, the arrays are written to a temporary folder that lives as long as the model.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The best k labels of each row, best first, from the forms in which methods score them.
+"""The best k labels of each row, best first, from dense, sparse or listed scores.
 
-All answers are int32 columns and float32 scores, rows x k, padded with -1 and -inf;
-ties go to the smaller column, so that an answer never depends on k or on the order of work.
+All results are int32 columns and float32 scores, rows x k, padded with -1 and -inf. Ties go to the smaller column, so
+that results do not depend on k or on the order of computation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BLOCK_CELLS = 2**24
 
 
 def nothing_ranked(rows: int, k: int) -> Ranked:
-    """An answer that names no label yet."""
+    """A result without any label."""
     return np.full((rows, k), -1, dtype=np.int32), np.full((rows, k), -np.inf, dtype=np.float32)
 
 
@@ -35,21 +35,21 @@ def rank_dense(scores: np.ndarray, k: int) -> Ranked:
         columns = np.nonzero(kept)[1].reshape(rows, k)
     else:
         columns = np.broadcast_to(np.arange(labels), (rows, labels))
-    found = np.take_along_axis(scores, columns, axis=1)
-    order = np.argsort(-found, axis=1, kind="stable")
-    found = np.take_along_axis(found, order, axis=1)
+    best = np.take_along_axis(scores, columns, axis=1)
+    order = np.argsort(-best, axis=1, kind="stable")
+    best = np.take_along_axis(best, order, axis=1)
     columns = np.take_along_axis(columns, order, axis=1).astype(np.int32)
-    columns[found == -np.inf] = -1
+    columns[best == -np.inf] = -1
     if k > labels:
         pad = ((0, 0), (0, k - labels))
-        return np.pad(columns, pad, constant_values=-1), np.pad(found, pad, constant_values=-np.inf)
-    return columns, found
+        return np.pad(columns, pad, constant_values=-1), np.pad(best, pad, constant_values=-np.inf)
+    return columns, best
 
 
 def rank_in_blocks(
     score_block: Callable[[slice], np.ndarray], rows: int, labels: int, k: int, most_rows: int = 4096
 ) -> Ranked:
-    """`rank_dense` on blocks of rows, so that scores of all rows never stand in memory together."""
+    """`rank_dense` on blocks of rows, so that the scores of all rows are never in memory at once."""
     columns, scores = nothing_ranked(rows, k)
     step = max(1, min(most_rows, BLOCK_CELLS // max(1, labels)))
     for start in range(0, rows, step):
@@ -60,13 +60,13 @@ def rank_in_blocks(
 
 def rank_sparse(scores: sp.csr_matrix, k: int) -> Ranked:
     """The best k of the stored scores of each row; labels without a stored score are not named."""
-    columns, found = nothing_ranked(scores.shape[0], k)
+    columns, values = nothing_ranked(scores.shape[0], k)
     for row in range(scores.shape[0]):
         part = slice(scores.indptr[row], scores.indptr[row + 1])
         order = np.lexsort((scores.indices[part], -scores.data[part]))[:k]
         columns[row, : len(order)] = scores.indices[part][order]
-        found[row, : len(order)] = scores.data[part][order]
-    return columns, found
+        values[row, : len(order)] = scores.data[part][order]
+    return columns, values
 
 
 def rank_pairs(rows: Sequence[Sequence[tuple[int, float]]], k: int) -> Ranked:

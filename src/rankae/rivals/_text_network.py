@@ -1,4 +1,4 @@
-"""What the two word-level networks share: vocabulary, training, prediction and files."""
+"""The base class of the word-level networks: vocabulary, training, prediction and files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ JUDGED_PLACES = 5
 class TextNetwork(LabelRanker):
     """A network from word numbers (rows x words, 0 = padding) to a score for each label.
 
-    A method says its network, its loss and its optimiser.
+    A method implements its network, its loss and its optimiser.
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ class TextNetwork(LabelRanker):
         order = np.argsort(texts.lengths[rows], kind="stable")
         for start in range(0, len(rows), ROWS_AT_ONCE):
             block = order[start : start + ROWS_AT_ONCE]
-            found = self.network_(torch.from_numpy(texts.padded(rows[block])).to(device))
-            columns[block], scores[block] = rank_dense(found.cpu().numpy(), k)
+            block_scores = self.network_(torch.from_numpy(texts.padded(rows[block])).to(device))
+            columns[block], scores[block] = rank_dense(block_scores.cpu().numpy(), k)
         return columns, scores
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

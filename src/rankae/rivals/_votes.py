@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numba import njit
 
 ROWS_PER_CHUNK = 256
-VOTED = -1.0  # stands in for a vote once it is ranked, so that one that is 0 by rounding is not ranked again
+VOTED = -1.0  # marks votes that are ranked already, since a vote may be 0 by rounding
 
 
 def popular_labels(labels: sp.csr_matrix) -> np.ndarray:

@@ -33,8 +33,8 @@ class WordIds:
     def learn(cls, texts: Iterable[str], size: int, longest: int) -> Self:
         """The `size` most frequent words of the texts; equally frequent ones in the order of the alphabet.
 
-        A word seen once only serves to recognise its row again, so it is left out, and teaches the network what
-        an unknown word looks like.
+        Words that occur once are left out: they would only identify their row, and so the network learns what an
+        unknown word looks like.
         """
         counts = Counter(word for tokens in tokens_of(texts) for word in tokens)
         frequent = [word for word, count in counts.items() if count > 1] or list(counts)

@@ -33,7 +33,7 @@ from rankae.rivals._sparse_linear import SparseLinear
 _CLUSTERED = 0.1  # share of the training in which components keep to the clusters of labels
 _TEMPERED = 0.5  # share after which responsibilities are those of the model
 _HOTTEST = 5.0
-_SETS_EACH = 10  # best sets of a component that are weighed by the whole mixture
+_SETS_EACH = 10  # best sets of a component whose probability under the whole mixture is computed
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -78,8 +78,8 @@ class CBM(SetRanker):
         if self.components == 1:
             return torch.zeros(labels.shape[0], dtype=torch.int64)
         few = min(self.components, labels.shape[0])
-        found = KMeans(few, n_init=1, random_state=self.random_state).fit_predict(unit_rows(labels))
-        return torch.from_numpy(found.astype(np.int64))
+        clusters = KMeans(few, n_init=1, random_state=self.random_state).fit_predict(unit_rows(labels))
+        return torch.from_numpy(clusters.astype(np.int64))
 
     def _marginals(self, rows: sp.csr_matrix) -> np.ndarray:
         log_pi, logits = self.mixture_(rows)
@@ -87,7 +87,9 @@ class CBM(SetRanker):
 
     def _sets(self, rows: sp.csr_matrix) -> list[np.ndarray]:
         log_pi, logits = self.mixture_(rows)
-        return [_best_set(pi, own) for pi, own in zip(log_pi.cpu().numpy(), logits.cpu().numpy(), strict=True)]
+        return [
+            _best_set(pi, row_logits) for pi, row_logits in zip(log_pi.cpu().numpy(), logits.cpu().numpy(), strict=True)
+        ]
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {}, weights_to_arrays(self.mixture_)
@@ -119,39 +121,39 @@ class _Mixture(nn.Module):
 def _best_set(log_pi: np.ndarray, logits: np.ndarray) -> np.ndarray:
     """The set of highest probability among the best few sets of each component.
 
-    A component's sets come in the order of their probability: from its best one, what is changed costs |logit| each,
-    so the next best is the next smallest sum of costs.
+    A component's sets are enumerated in the order of their probability: each label that differs from its best set costs
+    |logit|, so the next best set has the next smallest sum of costs.
     """
     floor = np.logaddexp(0, logits).sum(1)  # -log b_k of the empty set
 
     def log_probability(members: np.ndarray) -> float:
         return float(np.logaddexp.reduce(log_pi + logits[:, members].sum(1) - floor))
 
-    best, found = -np.inf, np.empty(0, dtype=np.int64)
-    # A set's probability is at most that of the components that are left, so those without a chance are spared.
+    best_value, best_members = -np.inf, np.empty(0, dtype=np.int64)
+    # A set's probability is bounded by that of the remaining components, so the search can stop early.
     for component in np.argsort(-log_pi):
-        if log_pi[component] + np.log(len(log_pi)) < best:
+        if log_pi[component] + np.log(len(log_pi)) < best_value:
             break
         for members in _sets_in_order(logits[component], _SETS_EACH):
-            if (own := log_probability(members)) > best:
-                best, found = own, members
-    return found
+            if (value := log_probability(members)) > best_value:
+                best_value, best_members = value, members
+    return best_members
 
 
 def _sets_in_order(logits: np.ndarray, count: int) -> list[np.ndarray]:
     cost = np.abs(logits)
     order = np.argsort(cost, kind="stable")[: 2 * count]
     chosen = logits > 0
-    found = [np.flatnonzero(chosen)]
+    sets = [np.flatnonzero(chosen)]
     heap: list[tuple[float, tuple[int, ...]]] = [(float(cost[order[0]]), (0,))] if len(order) else []
-    while heap and len(found) < count:
+    while heap and len(sets) < count:
         total, changed = heapq.heappop(heap)
         flipped = chosen.copy()
         flipped[order[list(changed)]] ^= True
-        found.append(np.flatnonzero(flipped))
+        sets.append(np.flatnonzero(flipped))
         last = changed[-1]
         if last + 1 < len(order):
             step = float(cost[order[last + 1]])
             heapq.heappush(heap, (total + step, (*changed, last + 1)))
             heapq.heappush(heap, (total + step - float(cost[order[last]]), (*changed[:-1], last + 1)))
-    return found
+    return sets

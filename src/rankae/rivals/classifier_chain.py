@@ -49,7 +49,7 @@ class ClassifierChain(LabelRanker):
         few_enough_labels(self, n_labels, self.label_limit, "learns labels one after another")
         counts = np.bincount(labels.indices, minlength=n_labels)
         learnable = np.flatnonzero((counts > 0) & (counts < n_rows))
-        # A label on no row, or on every row, has nothing to separate: it keeps one score and stays out of the chain.
+        # A label of no row, or of every row, has a constant score and is not part of the chain.
         self.bias_ = np.where(counts == 0, -1, 1).astype(np.float32)
         self.order_ = np.zeros(0, dtype=np.int64)
         self.feature_weights_ = sp.csr_matrix((n_labels, rows.shape[1]), dtype=np.float32)
@@ -83,7 +83,7 @@ class ClassifierChain(LabelRanker):
         return rank_in_blocks(score, rows.shape[0], len(self.bias_), k, most_rows=ROWS_AT_ONCE)
 
     def _follow(self, scores: np.ndarray) -> np.ndarray:
-        """Go along the chain, adding to each label's score what the labels decided before it say."""
+        """Go along the chain and add the contributions of the labels decided before to each label's score."""
         decided = np.zeros((len(scores), len(self.order_)), dtype=np.float32)
         for rank, label in enumerate(self.order_):
             scores[:, label] += decided[:, :rank] @ self.label_weights_[rank, :rank]

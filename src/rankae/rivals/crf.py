@@ -61,14 +61,14 @@ class CRF(SetRanker):
         few_enough_labels(self, labels.shape[1], self.label_limit, "weighs every supported set of labels")
         random = np.random.default_rng(self.random_state)
         rows, device = unit_rows(rows), pick_device(self.device)
-        self.support_, own = distinct_sets(labels)
+        self.support_, set_of_row = distinct_sets(labels)
         self.pairs_ = pairs_beyond_chance(labels, self.pairs)
         self.field_ = _Field(rows.shape[1], labels.shape[1], len(self.pairs_))
         support = self._prepared(device)
 
         def loss_of(batch: np.ndarray, done: float) -> Tensor:
             scores = self.field_.set_scores(self.field_.unary(rows[batch]), *support)
-            return nn.functional.cross_entropy(scores, torch.from_numpy(own[batch]).to(device))
+            return nn.functional.cross_entropy(scores, torch.from_numpy(set_of_row[batch]).to(device))
 
         self._train(self.field_, labels.shape[0], loss_of, random)
         self._ready = self._prepared(device)
@@ -122,24 +122,24 @@ class _Field(nn.Module):
 
 
 def distinct_sets(labels: sp.csr_matrix) -> tuple[sp.csr_matrix, np.ndarray]:
-    """The label sets that occur, and which of them each row has."""
+    """The distinct label sets, and the index of each row's set."""
     number: dict[bytes, int] = {}
     labels = labels.sorted_indices()
     keys = [labels.indices[a:b].tobytes() for a, b in zip(labels.indptr[:-1], labels.indptr[1:], strict=True)]
-    own = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
-    _, first = np.unique(own, return_index=True)
-    return labels[first], own
+    set_of_row = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
+    _, first = np.unique(set_of_row, return_index=True)
+    return labels[first], set_of_row
 
 
 def pairs_beyond_chance(labels: sp.csr_matrix, most: int) -> np.ndarray:
-    """Pairs of columns that stand together more often than if they were independent, those that gain most first."""
-    together = sp.triu(labels.T @ labels, k=1).tocoo()
+    """Pairs of columns that co-occur more often than by chance, sorted by their gain in likelihood."""
+    cooccurrence = sp.triu(labels.T @ labels, k=1).tocoo()
     counts = np.bincount(labels.indices, minlength=labels.shape[1])
-    expected = counts[together.row] * counts[together.col] / max(1, labels.shape[0])
-    gain = np.where(together.data >= _FEWEST_TOGETHER, together.data * np.log(together.data / expected), 0)
+    expected = counts[cooccurrence.row] * counts[cooccurrence.col] / max(1, labels.shape[0])
+    gain = np.where(cooccurrence.data >= _FEWEST_TOGETHER, cooccurrence.data * np.log(cooccurrence.data / expected), 0)
     best = np.argsort(-gain, kind="stable")[:most]
     best = best[gain[best] > 0]
-    return np.stack([together.row[best], together.col[best]], axis=1).astype(np.int32)
+    return np.stack([cooccurrence.row[best], cooccurrence.col[best]], axis=1).astype(np.int32)
 
 
 def pair_states(sets: sp.csr_matrix, pairs: np.ndarray) -> sp.csr_matrix:

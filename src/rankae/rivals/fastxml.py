@@ -1,4 +1,4 @@
-"""FastXML (Prabhu and Varma, 2014): a forest whose nodes part the rows so that two label rankings serve them well."""
+"""FastXML (Prabhu and Varma, 2014): a forest whose nodes split rows to optimise the nDCG of two label rankings."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class FastXML(LabelRanker):
         )
 
     def _label_weights(self, labels: sp.csr_matrix) -> np.ndarray:
-        """What a label is worth in the nDCG of a split and in the vector of a leaf."""
+        """Weights of labels in the nDCG of a split and in the vector of a leaf."""
         return np.ones(labels.shape[1])
 
     def _top(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""A floor with some sense: the labels of the nearest training rows."""
+"""A simple baseline: the labels of the nearest training rows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class NearestRows(LabelRanker):
 
     def _votes(self, rows: sp.csr_matrix) -> sp.csr_matrix:
         distance, neighbour = self.search_.kneighbors(normalize(rows))
-        # A row at a right angle still votes, barely, so that an empty row gets an answer too.
+        # Orthogonal rows have a tiny vote, so that an empty row gets labels too.
         weight = np.maximum(1 - distance, 1e-6) / neighbour.shape[1]
         indptr = np.arange(rows.shape[0] + 1) * neighbour.shape[1]
         shape = (rows.shape[0], self.rows_.shape[0])

@@ -1,4 +1,4 @@
-"""The floor that any method must beat: the most frequent labels, the same for every row."""
+"""The baseline that any method must beat: the most frequent labels, the same for every row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SLEEC (Bhatia et al., 2015): rows that share labels stay near in local embeddings; the neighbours there predict."""
+"""SLEEC (Bhatia et al., 2015): nearest neighbours in local embeddings that keep rows with common labels close."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Sleec(LabelRanker):
     def _fit(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> None:
         random = np.random.default_rng(self.random_state)
         self.popular_ = popular_labels(labels)
-        # A row without labels has no label neighbours, and nothing to say when asked as one.
+        # Rows without labels have no label neighbours, and contribute no votes.
         labelled = np.flatnonzero(np.diff(labels.indptr))
         rows, self.labels_ = unit_rows(rows[labelled]), labels[labelled]
         n, few = len(labelled), labels.shape[1] <= 2000
@@ -133,7 +133,7 @@ class Sleec(LabelRanker):
 
     def _neighbours(self, rows: sp.csr_matrix, learner: int) -> np.ndarray:
         """Training rows nearest to each row in the embedding of its cluster, padded with -1."""
-        found = np.full((rows.shape[0], self.knn_), -1, dtype=np.int32)
+        nearest = np.full((rows.shape[0], self.knn_), -1, dtype=np.int32)
         cluster = nearest_centre(rows, self.centres_[learner])
         for c in np.unique(cluster):
             members, features, weights, points = self.embeddings_[learner][c]
@@ -145,8 +145,8 @@ class Sleec(LabelRanker):
             nearness = at @ points.T
             nearness -= 0.5 * np.einsum("pd,pd->p", points, points)
             last = len(members) - keep
-            found[cluster == c, :keep] = members[np.argpartition(nearness, last, axis=1)[:, last:]]
-        return found
+            nearest[cluster == c, :keep] = members[np.argpartition(nearness, last, axis=1)[:, last:]]
+        return nearest
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays = {

@@ -1,4 +1,4 @@
-"""The nearest point of a row's dual set: what positives hold together equals what negatives hold, and is at most C."""
+"""Projection onto a row's dual set: the positives and the negatives have the same sum, at most C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One round of PD-Sparse: every row looks for the label that violates its margin most, and solves its dual problem.
+"""One round of PD-Sparse: for every row, find the labels that violate its margin most, and solve its dual problem.
 
 Primal:  min  sum_k 1/2 ||w_k||^2 + l1 ||w_k||_1  +  C sum_i ( 1 + max_n w_n.x_i - min_p w_p.x_i )+
          where p runs over the positives of row i, n over its negatives
@@ -35,7 +35,7 @@ class Dual(NamedTuple):
 
 
 def zero_dual(labels: sp.csr_matrix) -> Dual:
-    """No label holds anything yet: all weights are zero."""
+    """The dual of zero weights."""
     shape = (labels.shape[0], MOST_ACTIVE)
     return Dual(
         np.zeros(labels.nnz), np.zeros(shape, dtype=np.int32), np.zeros(shape), np.zeros(shape[0], dtype=np.int32)
@@ -165,8 +165,8 @@ def share_right(
     l1: np.float32,
     weights: WeightRows,
 ) -> float:
-    """The share of right ones among the best-scored labels of the rows in `order`: the first five, or as many as a row
-    has labels if those are fewer. It moves more smoothly from round to round than P@1 does."""
+    """The share of true labels among the best-scored labels of the rows in `order`: the first five, or as many as a row
+    has labels if those are fewer. It changes more smoothly from round to round than P@1."""
     scores = np.empty(n_labels, dtype=np.float32)
     right, count = 0, 0
     for i in order:

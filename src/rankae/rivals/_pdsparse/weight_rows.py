@@ -97,8 +97,8 @@ def _enlarge(rows, feature, n_labels) -> WeightRows:
     rows.n_pool[0] = first + capacity
     rows.first[feature], rows.capacity[feature] = first, capacity
     if capacity == n_labels:
-        for own in range(n_labels):
-            rows.label[first + own] = own
+        for column_label in range(n_labels):
+            rows.label[first + column_label] = column_label
     for at in range(old_first, old_first + old_capacity):
         if rows.label[at] != EMPTY:
             rows.value[_place(rows, feature, rows.label[at], n_labels)] = rows.value[at]

@@ -1,4 +1,4 @@
-"""Coordinates whose inner products match the observed pairs of a Gram matrix, and say nothing of the others.
+"""Coordinates whose inner products match the observed pairs of a Gram matrix; the other pairs are unconstrained.
 
 Singular value projection: from M = Z Z' take M + (G - M on the observed pairs), and project it to the nearest matrix
 of rank d. Since M changes little from round to round, its leading subspace Q is carried along: one step of block power
@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit, prange
 
+from rankae.numerics.sparse_product import sparse_product
 from rankae.progress import bar
 
 MOST_ROUNDS = 200
@@ -29,8 +30,8 @@ def embed_pairs(gram: sp.csr_matrix, dim: int, random: np.random.Generator) -> n
     norm = before = float(np.linalg.norm(gram.data))
     with bar("embedding labels") as progress:
         for _ in range(MOST_ROUNDS):
-            Q = _orthonormal(Z @ (Z.T @ Q) + _times(gaps, Q))
-            projected = Q.T @ (Z @ (Z.T @ Q) + _times(gaps, Q))
+            Q = _orthonormal(Z @ (Z.T @ Q) + sparse_product(gaps, Q))
+            projected = Q.T @ (Z @ (Z.T @ Q) + sparse_product(gaps, Q))
             power, turn = np.linalg.eigh((projected + projected.T) / 2)
             Q = Q @ turn
             Z = Q * np.sqrt(np.maximum(power, 0))
@@ -45,20 +46,6 @@ def embed_pairs(gram: sp.csr_matrix, dim: int, random: np.random.Generator) -> n
 
 def _orthonormal(columns: np.ndarray) -> np.ndarray:
     return np.linalg.qr(columns)[0]
-
-
-def _times(matrix: sp.csr_matrix, dense: np.ndarray) -> np.ndarray:
-    out = np.zeros(dense.shape, dtype=np.float32)
-    _multiply(matrix.indptr, matrix.indices, matrix.data, dense, out)
-    return out
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _multiply(start, column, value, dense, out):
-    for i in prange(len(start) - 1):
-        for e in range(start[i], start[i + 1]):
-            for d in range(dense.shape[1]):
-                out[i, d] += value[e] * dense[column[e], d]
 
 
 @njit(cache=True, nogil=True, parallel=True, fastmath=True)

@@ -1,4 +1,4 @@
-"""Which rows should stay near each other: those that share labels."""
+"""Pairs of rows that the embedding should keep close: those with common labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BLOCK_CELLS = 2**24  # of dense similarities at a time
 def label_gram(labels: sp.csr_matrix, neighbours: int) -> sp.csr_matrix:
     """Cosine of the label sets of each row and its `neighbours` most similar rows, itself among them; made symmetric.
 
-    Pairs without a common label are left out: they are not near, and which of them would fill a list is chance.
+    Pairs without a common label are left out.
     """
     unit = unit_rows(labels)
     n = unit.shape[0]

@@ -1,4 +1,4 @@
-"""How FastXML parts the rows of a node: two sides, each with the label ranking that serves its rows best."""
+"""FastXML's split of a node's rows into two sides, each with the label ranking of the highest nDCG for its rows."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def alternate_sides(start: np.ndarray, label: np.ndarray, n_labels: int, weight:
     n_rows = len(side)
     discount = discounts(n_labels)
     ideal = np.cumsum(discount)
-    worth = np.empty((2, n_labels))
+    gains = np.empty((2, n_labels))
     discount_of = np.empty((2, n_labels))
     before = 0.0
     while True:
-        worth[:] = 0.0
+        gains[:] = 0.0
         for i in range(n_rows):
             s = 1 if side[i] > 0 else 0
             share = 1.0 / ideal[start[i + 1] - start[i] - 1]
             for e in range(start[i], start[i + 1]):
-                worth[s, label[e]] += weight[label[e]] * share
+                gains[s, label[e]] += weight[label[e]] * share
         for s in range(2):
-            order = np.argsort(-worth[s], kind="mergesort")
+            order = np.argsort(-gains[s], kind="mergesort")
             for rank in range(n_labels):
                 discount_of[s, order[rank]] = discount[rank]
 

@@ -21,11 +21,11 @@ class Dataset:
     ----------
     features : CSR float32, rows x features, or None where rows are texts.
     texts : one string a row, or None where rows are features.
-    labels : CSR float32, rows x labels, every stored value 1; rows x 0 where the source names no labels.
-    label_names, feature_names : a name for each column, or None where columns have only numbers.
-    name : what to call the data in messages and tables.
-    reading : how the file was read: which columns are text, labels and id; None for data that is no file's.
-    carried : cells that go along with the rows, such as ids, by the name of their column.
+    labels : CSR float32, rows x labels, every stored value 1; rows x 0 if the source has no labels.
+    label_names, feature_names : a name for each column, or None if columns have only numbers.
+    name : of the data in messages and tables.
+    reading : which columns of the file are text, labels and id; None for data that is not from a file.
+    carried : further cells of the rows, such as ids, by the name of their column.
     """
 
     labels: sp.csr_matrix
@@ -49,7 +49,7 @@ class Dataset:
 
     @property
     def rows(self) -> sp.csr_matrix | list[str]:
-        """What a model reads: the texts, or the feature matrix."""
+        """The model's input: the texts or the feature matrix."""
         return self.texts if self.features is None else self.features  # type: ignore[return-value]
 
     @property
@@ -85,29 +85,29 @@ class Dataset:
         )
 
     def aligned_to(self, names: Sequence[Hashable]) -> Dataset:
-        """Put label columns in the order of `names`; labels that `names` lacks follow as extra columns.
+        """The data with its label columns in the order of `names`; other labels follow in extra columns.
 
-        Nothing can ever predict an extra column, so a label unseen in training counts as a miss.
-        Without label names, columns go by their numbers.
+        Extra columns are never predicted, so labels unseen in training count as misses. Without label names, columns
+        are identified by their numbers.
         """
-        wanted = [name.item() if isinstance(name, np.generic) else name for name in names]
-        own: Sequence[Hashable] = self.label_names if self.label_names is not None else range(self.n_labels)
-        column: dict[Hashable, int] = {name: i for i, name in enumerate(wanted)}
-        extra = [name for name in own if name not in column]
-        column |= {name: len(wanted) + i for i, name in enumerate(extra)}
-        to = np.fromiter((column[name] for name in own), dtype=np.int32, count=len(own))
+        first = [name.item() if isinstance(name, np.generic) else name for name in names]
+        current: Sequence[Hashable] = self.label_names if self.label_names is not None else range(self.n_labels)
+        column: dict[Hashable, int] = {name: i for i, name in enumerate(first)}
+        extra = [name for name in current if name not in column]
+        column |= {name: len(first) + i for i, name in enumerate(extra)}
+        to = np.fromiter((column[name] for name in current), dtype=np.int32, count=len(current))
         labels = sp.csr_matrix(
             (self.labels.data, to[self.labels.indices], self.labels.indptr), shape=(self.n_rows, len(column))
         )
         labels.sort_indices()
         names_known = self.label_names is not None
-        return replace(self, labels=labels, label_names=[str(n) for n in [*wanted, *extra]] if names_known else None)
+        return replace(self, labels=labels, label_names=[str(n) for n in [*first, *extra]] if names_known else None)
 
     def with_features(self, n_features: int) -> Dataset:
-        """Give the feature matrix exactly `n_features` columns.
+        """The data with exactly `n_features` feature columns.
 
-        A file without a header shows only the features that occur in it; missing ones become empty columns,
-        and those beyond `n_features`, which a model has never seen, are dropped.
+        A file without a header has only the features that occur in it: missing ones become empty columns, and those
+        beyond `n_features`, which a model has never seen, are dropped.
         """
         if self.features is None or self.n_features == n_features:
             return self

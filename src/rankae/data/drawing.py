@@ -1,12 +1,12 @@
-"""Drawing rows: a world of topics, labels and words, and blocks of rows from it.
+"""Draws random rows from a generative model of topics, labels and words.
 
-How a row comes about:
+A row is drawn in three steps:
 
 1. A first label is drawn by its frequency. It fixes the topic: every label belongs to one.
 2. More labels follow: mostly companions of the first one (a fixed few for every label), else others of the topic.
 3. Words are drawn one by one: from the signature of one of the labels, from the topic, or from the
-   background that all documents share, by Zipf's law. Signatures overlap, so labels must be told apart by
-   several words, and some documents say too little: a good model gets the first label right in 70 to 90 % of rows.
+   background that all documents share, by Zipf's law. Signatures overlap, so that several words are needed to identify
+   a label, and some documents have too few of them: a good model ranks a true label first in 70 to 90 % of the rows.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ZIPF, MIXTURE = FrequencyLaw(), Mixture()
 
 @dataclass(frozen=True)
 class World:
-    """What all documents share: which labels and words go together, and how often each occurs."""
+    """The parameters that all documents share: co-occurrence and frequencies of labels and words."""
 
     label_of_place: np.ndarray  # labels side by side by topic: place -> label
     place_ends: np.ndarray  # cumulated frequency at each place
@@ -97,7 +97,7 @@ def _of_topic(
 def draw_rows(
     rng: np.random.Generator, world: World, n: int, labels_per_row: float, words_per_row: float
 ) -> tuple[sp.csr_matrix, sp.csr_matrix]:
-    """Word counts and label rows of `n` documents; so many labels and words a row are drawn on average."""
+    """Word counts and label rows of `n` documents, with the given mean numbers of labels and words drawn per row."""
     labels, features = len(world.label_of_place), len(world.background_ends)
     row, place = _draw_labels(rng, world, n, labels_per_row)
     word_row, word = _draw_words(rng, world, row, place, n, words_per_row)

@@ -1,4 +1,5 @@
-"""`data fetch`: download a known archive (resumed where it broke off), check its hash, unpack it guarded."""
+"""`rankae data fetch`: downloads a known archive (resuming an interrupted download), checks its hash, and unpacks
+it."""
 
 from __future__ import annotations
 
@@ -7,19 +8,18 @@ import http.client
 import json
 import os
 import shutil
-import tempfile
 import urllib.error
 import urllib.request
 import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from rankae.data.document_archive import unpack_documents
 from rankae.data.formats import ENDINGS
 from rankae.data.known import KNOWN, Known, find_known
-from rankae.data.opening import MOST_BYTES, MOST_RATIO, without_compression
+from rankae.data.opening import without_compression
 from rankae.data.sources import cache_folder
+from rankae.data.unpacking import refuse_bomb, unpacking
 from rankae.data.writing import written
 from rankae.errors import DataError
 from rankae.progress import bar
@@ -63,7 +63,7 @@ def fetch(name: str, to: str | Path | None = None) -> Fetched:
 
 
 def download(url: str, path: Path, known: Known) -> None:
-    """Download `url` to `path`, going on from what an earlier, interrupted try left there."""
+    """Download `url` to `path`, resuming an interrupted download."""
     have = path.stat().st_size if path.exists() else 0
     request = urllib.request.Request(url, headers={"User-Agent": "rankae", **_range(have)})
     try:
@@ -114,33 +114,23 @@ def _checked(archive: Path, known: Known) -> tuple[str, bool]:
 def unpack(archive: Path, folder: Path) -> None:
     """Unpack the data files of `archive` into a new `folder`, all or nothing.
 
-    Only the last part of each member's name counts, so no member can leave the folder; what is no data file stays
-    in the archive.
+    Only the last part of each member's name is used, so that no member can leave the folder. Members that are no data
+    files are ignored.
     """
-    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            members = [member for member in opened.infolist() if _wanted(member)]
-            if not members:
-                raise DataError(f"{archive}: there are no data files in the archive")
-            unpacked = sum(member.file_size for member in members)
-            if unpacked > min(MOST_BYTES, archive.stat().st_size * MOST_RATIO):
-                raise DataError(f"{archive}: unpacks to {unpacked:,} bytes, which looks like a decompression bomb")
-            for member in members:
-                place = beside / PurePosixPath(member.filename).name
-                if place.exists():
-                    raise DataError(f"{archive}: two members are called {place.name}")
-                with opened.open(member) as packed, place.open("wb") as out:
-                    shutil.copyfileobj(packed, out, BLOCK)
-        os.chmod(beside, 0o755)
-        os.replace(beside, folder)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
-        raise DataError(f"{archive}: the archive is damaged ({error})") from None
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+    with unpacking(archive, folder) as (opened, beside):
+        members = [member for member in opened.infolist() if _is_data_file(member)]
+        if not members:
+            raise DataError(f"{archive}: there are no data files in the archive")
+        refuse_bomb(archive, members)
+        for member in members:
+            place = beside / PurePosixPath(member.filename).name
+            if place.exists():
+                raise DataError(f"{archive}: two members are called {place.name}")
+            with opened.open(member) as packed, place.open("wb") as out:
+                shutil.copyfileobj(packed, out, BLOCK)
 
 
-def _wanted(member: zipfile.ZipInfo) -> bool:
+def _is_data_file(member: zipfile.ZipInfo) -> bool:
     name = PurePosixPath(member.filename.replace("\\", "/")).name
     ending = os.path.splitext(without_compression(name))[1].lower()
     return not member.is_dir() and not name.startswith(".") and ending in ENDINGS

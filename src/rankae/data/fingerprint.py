@@ -1,4 +1,4 @@
-"""A SHA-256 that tells one data set from another, kept in the model so that its figures can be traced."""
+"""The fingerprint of a data set, a SHA-256 that is stored in the model so that its figures can be traced."""
 
 from __future__ import annotations
 

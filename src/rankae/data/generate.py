@@ -1,7 +1,4 @@
-"""Generated data: documents from topics, with Zipf-distributed labels that depend on each other.
-
-How a row comes about is told in `rankae.data.drawing`.
-"""
+"""Generated data: documents from topics, with Zipf-distributed, dependent labels (see `rankae.data.drawing`)."""
 
 from __future__ import annotations
 
@@ -55,12 +52,12 @@ def make_dataset(
     words = made_up_words(features + labels, seed)
     label_names = words[features:]
     parts = []
-    for part, own in ((slice(0, rows), observed), (slice(rows, None), truth[rows:])):
+    for part, part_labels in ((slice(0, rows), observed), (slice(rows, None), truth[rows:])):
         if text:
             texts = _texts(counts[part], words, rng)
-            parts.append(Dataset(own, texts=texts, label_names=label_names, name="generated"))
+            parts.append(Dataset(part_labels, texts=texts, label_names=label_names, name="generated"))
         else:
-            parts.append(Dataset(own, weighted(counts[part]), None, label_names, words[:features], "generated"))
+            parts.append(Dataset(part_labels, weighted(counts[part]), None, label_names, words[:features], "generated"))
     return parts[0], parts[1]
 
 

@@ -1,4 +1,4 @@
-"""Generated data of the size of the field's largest sets, written row block by row block: memory holds one block."""
+"""Generated data of the size of the largest public data sets, written in blocks of rows to bound memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rankae.progress import bar
 
 _BLOCK_WORDS = 2_000_000  # drawn at a time
 _MOST_BLOCK_ROWS = 25_000
-_PROBED, _PROBES = 2_000, 4  # rows, and rounds in which the mean of what is drawn is brought to the one that is wanted
+_PROBED, _PROBES = 2_000, 4  # rows, and rounds, of the search for the numbers to draw per row
 
 
 def write_like(shape: Shape, out: str | Path, seed: int = 0) -> dict[str, int]:
@@ -58,20 +58,22 @@ def _inverse_frequencies(shape: Shape, world: World) -> np.ndarray:
 
 
 def _drawn_for(shape: Shape, world: World, seed: int) -> tuple[float, float]:
-    """How many labels and words to draw for a row, of which some fall together, so that as many as wanted are left."""
+    """Numbers of labels and words to draw per row, so that the shape's numbers of distinct ones result."""
 
-    def left(labels: float, words: float) -> tuple[float, float]:
+    def distinct_per_row(labels: float, words: float) -> tuple[float, float]:
         counts, truth = draw_rows(np.random.default_rng([seed, 1]), world, _PROBED, labels, words)
         return truth.nnz / _PROBED, counts.nnz / _PROBED
 
-    return _inverse(left, (shape.labels_per_row, shape.words_per_row))
+    return _inverse(distinct_per_row, (shape.labels_per_row, shape.words_per_row))
 
 
-def _inverse(left: Callable[[float, float], tuple[float, float]], wanted: tuple[float, float]) -> tuple[float, float]:
-    """What to ask `left` for, so that it answers what is wanted."""
-    labels, words = wanted
+def _inverse(
+    measure: Callable[[float, float], tuple[float, float]], target: tuple[float, float]
+) -> tuple[float, float]:
+    """Arguments for which `measure` returns the target, by fixed-point iteration."""
+    labels, words = target
     for _ in range(_PROBES):
-        found = left(labels, words)
-        labels = max(1.0, labels * wanted[0] / found[0])
-        words = max(1.0, words * wanted[1] / found[1])
+        measured = measure(labels, words)
+        labels = max(1.0, labels * target[0] / measured[0])
+        words = max(1.0, words * target[1] / measured[1])
     return labels, words

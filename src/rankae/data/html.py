@@ -1,4 +1,4 @@
-"""Pages of the web as plain text: without tags, comments, scripts and style sheets, and with entities as characters."""
+"""Converts HTML to plain text: removes tags, comments, scripts and style sheets, and decodes entities."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from html import unescape
 
-# A tag holds no other, so that every search ends at the next "<": linear in the length of the text.
+# A tag cannot contain "<", so every match ends at the next one and the search is linear in the length of the text.
 _TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)(?:[\s/][^<>]*)?>|<![a-zA-Z][^<>]*>|<\?[^<>]*>")
 _USUAL = re.compile(
     r"</?(?:html|head|body|p|div|span|a|br|hr|ul|ol|li|b|i|u|em|strong|h[1-6]|table|t[rdh]|img|font|blockquote|pre|code)"
@@ -22,7 +22,7 @@ _IN_A_LINE = frozenset(
 _NOT_TEXT = re.compile(r"<!--|<(?:script|style)\b", re.IGNORECASE)
 _ENDS = {"<!--": "-->", "<script": "</script", "<style": "</style"}
 _LOOKED_AT = 2000
-_SHARE = 0.2  # of texts with two tags or more, from which tags are taken for markup, not for something to learn from
+_SHARE = 0.2  # of texts with two or more tags, from which tags are treated as markup
 
 
 def strip_html(text: str) -> str:
@@ -38,7 +38,7 @@ def strip_html(text: str) -> str:
 
 
 def share_of_html(texts: Sequence[str]) -> float:
-    """The share of texts that hold two common tags or more; of many texts, some spread evenly are looked at."""
+    """The share of texts with two or more common tags; of many texts, an evenly spaced sample is used."""
     looked_at = texts[:: max(1, len(texts) // _LOOKED_AT)]
     tagged = sum(isinstance(text, str) and "<" in text and len(_USUAL.findall(text)) > 1 for text in looked_at)
     return tagged / max(1, len(looked_at))
@@ -60,10 +60,10 @@ def _only_text(text: str) -> str:
     while (begin := _NOT_TEXT.search(text, at)) is not None:
         kept.append(text[at : begin.start()])
         end = _ENDS[begin.group().lower()]
-        found = lower.find(end, begin.end())
-        if found < 0:
+        close = lower.find(end, begin.end())
+        if close < 0:
             return "".join(kept)
-        at = text.find(">", found) + 1
+        at = text.find(">", close) + 1
         if at == 0:
             return "".join(kept)
     kept.append(text[at:])

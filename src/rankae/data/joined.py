@@ -1,4 +1,4 @@
-"""Several inputs as one data set: further rows are added, and those that say something else of the same text win."""
+"""Joins several inputs to one data set; of rows with the same text, the later ones replace the earlier ones."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ from rankae.errors import DataError
 
 
 def joined(first: Dataset, others: Sequence[Dataset]) -> tuple[Dataset, int]:
-    """All rows under one set of labels, and how many earlier rows gave way to later ones with the same text."""
-    whole, replaced = first, 0
+    """All rows with a common set of labels, and the number of rows that were replaced by later ones."""
+    result, replaced = first, 0
     for other in others:
-        if (whole.texts is None) != (other.texts is None):
+        if (result.texts is None) != (other.texts is None):
             raise DataError(f"{first.name} and {other.name} must both be texts, or both be features")
-        if (whole.label_names is None) != (other.label_names is None):
+        if (result.label_names is None) != (other.label_names is None):
             raise DataError(f"{first.name} and {other.name} must both name their labels, or both number them")
-        if whole.texts is not None and other.texts is not None:
+        if result.texts is not None and other.texts is not None:
             later = set(other.texts)
-            keep = np.array([text not in later for text in whole.texts], dtype=bool)
+            keep = np.array([text not in later for text in result.texts], dtype=bool)
             replaced += int((~keep).sum())
-            whole = whole.take(np.flatnonzero(keep))
-        whole = _stacked(whole, other)
-    return whole, replaced
+            result = result.take(np.flatnonzero(keep))
+        result = _stacked(result, other)
+    return result, replaced
 
 
 def _stacked(first: Dataset, other: Dataset) -> Dataset:
     known = first.label_names if first.label_names is not None else range(first.n_labels)
     aligned = other.aligned_to(known)
     width = aligned.n_labels
-    own = sp.csr_matrix((first.labels.data, first.labels.indices, first.labels.indptr), shape=(len(first), width))
-    labels = sp.vstack([own, aligned.labels], format="csr")
+    first_labels = sp.csr_matrix(
+        (first.labels.data, first.labels.indices, first.labels.indptr), shape=(len(first), width)
+    )
+    labels = sp.vstack([first_labels, aligned.labels], format="csr")
     names = aligned.label_names if first.label_names is not None else None
     texts = features = None
     if first.texts is not None and other.texts is not None:

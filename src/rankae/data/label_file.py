@@ -1,4 +1,4 @@
-"""Files that say what labels are called: JSON lines, CSV, or a vocabulary in SKOS (Turtle, RDF/XML and the like)."""
+"""Reads files of label names: JSON lines, CSV, or a SKOS vocabulary (Turtle, RDF/XML, N-Triples)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def read_label_file(path: str | Path, carried: Collection[str] = ()) -> list[Lab
     """The labels of a file, each once, in its order.
 
     A JSON object or a CSV row has "label", and may have "name", "alternatives", "description" and "parents" (lists, or
-    values parted by |). Of a SKOS vocabulary the label is the notation, the preferred name or the address, whichever
-    most of the labels that rows carry are.
+    values separated by |). For a SKOS vocabulary the label is the notation, the preferred name or the address,
+    whichever matches most of the labels `carried` by rows.
     """
     path = Path(path)
     name = path.name.removesuffix(".gz").removesuffix(".xz").removesuffix(".zst")
@@ -35,16 +35,16 @@ def read_label_file(path: str | Path, carried: Collection[str] = ()) -> list[Lab
         entries = _of_lines(path, ending)
     else:
         raise DataError(f"{path}: labels are read from .jsonl, .csv, .tsv or SKOS ({', '.join(_SKOS_FORMATS)})")
-    found: dict[str, LabelEntry] = {}
+    by_label: dict[str, LabelEntry] = {}
     for where, entry in entries:
-        if entry.label in found:
+        if entry.label in by_label:
             raise DataError(f"{where}: the label {entry.label[:60]!r} is listed twice")
-        if len(found) >= _MOST_LABELS:
+        if len(by_label) >= _MOST_LABELS:
             raise DataError(f"{path}: more than {_MOST_LABELS:,} labels")
-        found[entry.label] = entry
-    if not found:
+        by_label[entry.label] = entry
+    if not by_label:
         raise DataError(f"{path}: there are no labels in the file")
-    return list(found.values())
+    return list(by_label.values())
 
 
 def _of_lines(path: Path, ending: str) -> Iterator[tuple[str, LabelEntry]]:
@@ -120,12 +120,14 @@ def _of_skos(path: Path, kind: str, carried: set[str]) -> Iterator[tuple[str, La
         "name": {c: [n for n in names[c] if n in carried][:1] or names[c][:1] for c in concepts},
         "address": {c: [str(c)] for c in concepts},
     }
-    best = max(called, key=lambda which: sum(bool(carried.intersection(own)) for own in called[which].values()))
+    best = max(
+        called, key=lambda which: sum(bool(carried.intersection(names_of)) for names_of in called[which].values())
+    )
     for concept in concepts:
         if not called[best][concept]:
             continue
         broader = [name for above in graph.objects(concept, SKOS.broader) for name in names.get(above, [])]
         described = texts(concept, SKOS.definition, SKOS.scopeNote)
-        label, own = called[best][concept][0], names[concept]
-        alternatives = (*own[1:], *texts(concept, SKOS.altLabel, SKOS.hiddenLabel))
-        yield str(path), LabelEntry(label, (own or [label])[0], alternatives, " ".join(described), tuple(broader))
+        label, names_of = called[best][concept][0], names[concept]
+        alternatives = (*names_of[1:], *texts(concept, SKOS.altLabel, SKOS.hiddenLabel))
+        yield str(path), LabelEntry(label, (names_of or [label])[0], alternatives, " ".join(described), tuple(broader))

@@ -1,8 +1,8 @@
-"""What words mean, as the rows themselves tell it: words that occur with the same words point the same way.
+"""Word embeddings by latent semantic analysis of the rows: words with similar contexts have similar vectors.
 
-The leading right singular vectors of rows x words (latent semantic analysis) give every word a vector. No label has a
-say in them, so missing and wrong labels do not blur them. The first singular vector says how frequent a word is, not
-what it means, and is left out; of the others each word keeps the direction, for a rare word means as much as any.
+A word's vector consists of its entries in the leading right singular vectors of rows x words. It does not depend on
+labels, so missing and wrong labels do no harm. The first singular vector, which reflects the frequency of words, is
+left out, and each word's vector is scaled to length 1, so that rare words count as much as frequent ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _DIRECTIONS = 100  # 200 and 300 were level with it on tmdb-plots
 
 
 def lsa_embeddings(rows: sp.csr_matrix, seed: int = 0) -> WordEmbeddings:
-    """The embeddings that rows x words tell; of no dimension where the rows differ in none."""
+    """LSA embeddings of the columns of rows x words."""
     vectors = leading_vectors(rows, _DIRECTIONS + 1, seed)[:, 1:]
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
@@ -25,5 +25,7 @@ def lsa_embeddings(rows: sp.csr_matrix, seed: int = 0) -> WordEmbeddings:
 
 
 def side_by_side(*sources: WordEmbeddings) -> WordEmbeddings:
-    """All of them: words are alike as far as any says so."""
-    return WordEmbeddings(np.hstack([own.vectors for own in sources]), ", and ".join(own.source for own in sources))
+    """The concatenation of several embeddings."""
+    return WordEmbeddings(
+        np.hstack([source.vectors for source in sources]), ", and ".join(source.source for source in sources)
+    )

@@ -1,4 +1,4 @@
-"""Readable words that mean nothing, as many as one likes, each different."""
+"""Generates any number of distinct, pronounceable words."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from rankae.errors import DataError
 
 
 def read_names(path: Path) -> tuple[list[str], list[str]]:
-    """Codes and readable names, line by line; a line without a tab is both.
+    """Codes and names, line by line; a line without a tab is both.
 
-    Names that several codes share are told apart by their code.
+    Names that several codes share get their code appended.
     """
     codes, names = [], []
     with open_data(path) as stream:
@@ -55,5 +55,5 @@ def _with_label_names(data: Dataset, path: Path) -> Dataset:
     # Labels go by code or name: the file fixes the order of columns, so that every split has the same one.
     readable = dict(zip(codes, names, strict=True))
     data = data.aligned_to(codes if set(data.label_names) & set(codes) else names)
-    own = [readable.get(label, label) for label in data.label_names or ()]
-    return replace(data, label_names=own, labels=data.labels.astype(np.float32))
+    names = [readable.get(label, label) for label in data.label_names or ()]
+    return replace(data, label_names=names, labels=data.labels.astype(np.float32))

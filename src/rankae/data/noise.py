@@ -45,27 +45,27 @@ def flip_labels(labels: sp.csr_matrix, rate: float, seed: int = 0) -> sp.csr_mat
     blocks = []
     size = max(1, (1 << 22) // max(1, n_labels))
     for start in range(0, n_rows, size):
-        there = labels[start : start + size].toarray() > 0
-        blocks.append(sp.csr_matrix(there ^ (rng.random(there.shape) < rate), dtype=np.float32))
+        present = labels[start : start + size].toarray() > 0
+        blocks.append(sp.csr_matrix(present ^ (rng.random(present.shape) < rate), dtype=np.float32))
     return sp.vstack(blocks, format="csr") if blocks else labels.copy()
 
 
 def flip_labels_balanced(labels: sp.csr_matrix, rate: float, seed: int = 0) -> sp.csr_matrix:
-    """Drop each label with probability `rate`, and put in as many wrong ones, anywhere in the matrix."""
+    """Drop each label with probability `rate`, and add as many wrong ones anywhere in the matrix."""
     rng = _generator(rate, seed)
     keep = rng.random(labels.nnz) >= rate
     n_rows, n_labels = labels.shape
     absent = n_rows * n_labels - labels.nnz
-    wanted = min(int((~keep).sum()), absent)
-    taken = _cells(labels)  # a wrong label was absent from the clean data, so a dropped one cannot come back
+    target = min(int((~keep).sum()), absent)
+    present = _cells(labels)  # a wrong label was absent from the clean data, so a dropped one cannot come back
     wrong = np.empty(0, dtype=np.int64)
-    if wanted > absent // 2:  # nearly every absent cell: list them all, for drawing would hit few new ones
-        wrong = rng.permutation(np.setdiff1d(np.arange(n_rows * n_labels), taken))[:wanted]
-    while len(wrong) < wanted:
-        drawn = rng.integers(0, n_rows * n_labels, 2 * (wanted - len(wrong)) + 16)
-        drawn = np.setdiff1d(drawn, np.concatenate([taken, wrong]))  # sorted and distinct, so take at random below
-        wrong = np.concatenate([wrong, rng.permutation(drawn)[: wanted - len(wrong)]])
-    cells = np.concatenate([taken[keep], wrong])
+    if target > absent // 2:  # nearly every absent cell: list them all, for drawing would hit few new ones
+        wrong = rng.permutation(np.setdiff1d(np.arange(n_rows * n_labels), present))[:target]
+    while len(wrong) < target:
+        drawn = rng.integers(0, n_rows * n_labels, 2 * (target - len(wrong)) + 16)
+        drawn = np.setdiff1d(drawn, np.concatenate([present, wrong]))  # sorted and distinct, so take at random below
+        wrong = np.concatenate([wrong, rng.permutation(drawn)[: target - len(wrong)]])
+    cells = np.concatenate([present[keep], wrong])
     row, column = np.divmod(cells, max(1, n_labels))
     return sp.csr_matrix((np.ones(len(cells), np.float32), (row, column)), shape=labels.shape)
 
@@ -73,7 +73,7 @@ def flip_labels_balanced(labels: sp.csr_matrix, rate: float, seed: int = 0) -> s
 def _generator(rate: float, seed: int) -> np.random.Generator:
     if not 0 <= rate <= 1:
         raise DataError(f"the noise rate is {rate}; it must lie between 0 and 1")
-    # Its own stream: with the plain seed, noise on data drawn from the same seed would follow the data.
+    # A stream of its own, so that noise is independent of data drawn with the same seed.
     return np.random.default_rng([_STREAM, seed])
 
 

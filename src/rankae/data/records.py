@@ -1,4 +1,4 @@
-"""Records (a text or numbered features, and label names) made into a Dataset: the shared end of the text formats."""
+"""Builds a Dataset from records (a text or numbered features, and label names), for all text formats."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Record:
 def gathered(
     records: Iterable[Record], name: object, n_features: int | None = None, reading: ReadingSettings | None = None
 ) -> Dataset:
-    """A data set of all `records`; label columns go in the order of their names."""
+    """A data set of all `records`, with label columns sorted by name."""
     carried: list[tuple[Any, ...]] = []
     texts: list[str] = []
     feature_rows: list[dict[int, float]] = []
@@ -71,7 +71,7 @@ def gathered(
 def whole(
     records: Iterable[Record], name: object, n_features: int | None = None, reading: ReadingSettings | None = None
 ) -> Dataset:
-    """`gathered`, for a file that must hold something."""
+    """`gathered`, for files that must not be empty."""
     data = gathered(records, name, n_features, reading)
     if not len(data):
         raise DataError(f"{name}: there are no rows in the file")
@@ -85,7 +85,8 @@ def pieces(
     n_features: int | None = None,
     reading: ReadingSettings | None = None,
 ) -> Iterator[Dataset]:
-    """Data sets of at most `size` records each, in constant memory; those of a pipe as soon as it has no more lines."""
+    """Data sets of at most `size` records, in constant memory; a pipe's batch ends early if no further line is
+    ready."""
     while batch := list(_up_to(records, size, name)):
         yield gathered(batch, name, n_features, reading)
 

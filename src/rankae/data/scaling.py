@@ -1,8 +1,8 @@
-"""Dense features around 0: each less its mean, and at one scale if that helps.
+"""Centres dense features, and scales them to unit deviation if that helps.
 
-Rows that all lie on one side of 0 point almost the same way: their cosines say little, and a network that starts from
-them learns next to nothing. What the mean has said of how frequent labels are, a constant feature says in its place.
-Sparse rows must stay as they are, or they would not be sparse.
+Rows whose features are all positive point in almost the same direction, so their cosines carry little information, and
+a network trained on them learns little. A constant feature is added, which replaces the mean as the carrier of label
+frequencies. Sparse rows are never centred, because they would become dense.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ _CONSTANT = 0.3  # of a row's usual length
 
 @dataclass(frozen=True)
 class Scaling:
-    """mean, deviation : what is taken from each feature, and what it is then divided by.
-    constant : the value of one feature more, the last.
+    """
+    mean, deviation : subtracted from each feature, and the divisor of the difference.
+    constant : value of the constant feature, which is added as the last one.
     """
 
     mean: np.ndarray
@@ -30,11 +31,12 @@ class Scaling:
 
     @classmethod
     def of(cls, rows: sp.csr_matrix, scale: str) -> Self:
-        """As these rows ask for: "centre" gives each feature a mean of 0, "standard" a deviation of 1 as well."""
-        found = StandardScaler().fit(rows.toarray())  # the deviation of a feature that does not vary is 1
-        deviation = found.scale_ if scale == "standard" else np.ones_like(found.scale_)
-        length = float(np.sqrt((found.var_ / deviation**2).sum()))
-        return cls(found.mean_.astype(np.float32), deviation.astype(np.float32), _CONSTANT * length or 1.0)
+        """The scaling fitted on these rows: "centre" gives each feature a mean of 0, "standard" also a deviation of
+        1."""
+        scaler = StandardScaler().fit(rows.toarray())  # the deviation of a feature that does not vary is 1
+        deviation = scaler.scale_ if scale == "standard" else np.ones_like(scaler.scale_)
+        length = float(np.sqrt((scaler.var_ / deviation**2).sum()))
+        return cls(scaler.mean_.astype(np.float32), deviation.astype(np.float32), _CONSTANT * length or 1.0)
 
     def __call__(self, rows: sp.csr_matrix) -> sp.csr_matrix:
         scaled = np.empty((rows.shape[0], len(self.mean) + 1), dtype=np.float32)

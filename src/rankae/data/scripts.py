@@ -1,7 +1,7 @@
-"""Writing systems: which characters belong to one word, and which runs of them hold words without blanks between.
+"""Word boundaries in scripts where a word is not just a run of letters.
 
-Chinese, Japanese, Thai, Lao, Khmer and Burmese put no blanks between words, so that a clause would be one word. A run
-of theirs is read as its characters and their pairs, which needs no dictionary; all other words stay whole.
+Chinese, Japanese, Thai, Lao, Khmer and Burmese have no blanks between words. A run of these characters is split into
+its characters and their pairs, which needs no dictionary; all other words stay whole.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ _RUNS = re.compile(f"([{_WITHOUT_BLANKS}{_RARE_HAN}][{_WITHOUT_BLANKS}{_RARE_HAN
 
 
 def careful_word(text: str) -> re.Pattern[str] | None:
-    """What finds the words of a text for which a word is not just a run of letters; None if they are all that it is.
+    """The pattern of words for a text with marks, joiners, soft hyphens or scripts without blanks; None for other
+    texts.
 
-    It is `rankae.data.tokens.WORD` with the marks, joiners and soft hyphens that follow a letter.
+    It is `rankae.data.tokens.WORD` extended by the marks, joiners and soft hyphens that follow a letter.
     """
     if _BEYOND.search(text) is not None and _patterns(_LAST_MARK)[0].search(text) is not None:
         return _patterns(_LAST_MARK)[1]
@@ -69,7 +70,7 @@ def _marks(last: int) -> str:
 
 
 def words_of_run(run: str) -> list[str]:
-    """The words of what `careful_word` found: itself, or the characters and pairs of what is written without blanks.
+    """The words of a match of `careful_word`: the match itself, or characters and pairs if its script has no blanks.
 
     >>> words_of_run("Zürich"), words_of_run("日本語")
     (['Zürich'], ['日本', '本語', '日', '本', '語'])
@@ -87,7 +88,7 @@ def words_of_run(run: str) -> list[str]:
 
 
 def spans_of_run(run: str, begin: int) -> Iterator[tuple[int, int, str]]:
-    """Where the words of what `careful_word` found at `begin` stand: whole words, and characters one by one."""
+    """The positions of the words in a match of `careful_word` at `begin`: whole words, or single characters."""
     for i, piece in enumerate(_RUNS.split(run)):
         for part in (piece,) if i % 2 == 0 else _characters(piece):
             if word := part.strip("+.-" + _JOINERS):
@@ -97,20 +98,20 @@ def spans_of_run(run: str, begin: int) -> Iterator[tuple[int, int, str]]:
 
 @lru_cache(maxsize=2**14)
 def composed(run: str) -> str:
-    """The same word by its usual characters: one for a letter with its accent, narrow ones for Latin letters."""
+    """The word in normal form: composed accents, Latin letters of normal width, no soft hyphens."""
     run = re.sub(f"[{_FULL_WIDTH}]+", lambda wide: unicodedata.normalize("NFKC", wide.group()), run)
     return unicodedata.normalize("NFC", run.replace(_SOFT_HYPHEN, "").replace("i\u0307", "i"))
 
 
 def _characters(run: str) -> list[str]:
     """The characters of a run, each with its marks."""
-    found: list[str] = []
+    characters: list[str] = []
     for character in run:
-        if found and (character in _SOFT_HYPHEN + _JOINERS or unicodedata.category(character)[0] == "M"):
-            found[-1] += character
+        if characters and (character in _SOFT_HYPHEN + _JOINERS or unicodedata.category(character)[0] == "M"):
+            characters[-1] += character
         else:
-            found.append(character)
-    return found
+            characters.append(character)
+    return characters
 
 
 def without_accents(word: str) -> str:
@@ -121,5 +122,5 @@ def without_accents(word: str) -> str:
     if word.isascii():
         return word
     apart = unicodedata.normalize("NFD", word)
-    # Vowel signs of Indic scripts are marks too, but no accents: without them it would be another word.
+    # Vowel signs of Indic scripts are marks too, but must stay.
     return unicodedata.normalize("NFC", "".join(c for c in apart if not "\u0300" <= c <= "\u036f"))

@@ -1,4 +1,4 @@
-"""Shapes of the field's large data sets, as published: what generated data of their size must look like.
+"""The shapes of large public data sets, for generated data of the same shape.
 
 Rows, labels, features and labels per row are the extreme classification repository's; words per row are the published
 mean numbers of features that are not 0. The laws of frequency are fitted: on Amazon-670K to its most frequent label
@@ -17,7 +17,7 @@ _HEAPS = 0.6  # a collection of F times the rows has F^0.6 times the words
 
 @dataclass(frozen=True)
 class Shape:
-    """Counts, and what is drawn on average for a row."""
+    """Numbers of rows, features and labels, and their means per row."""
 
     rows: int
     test_rows: int
@@ -29,7 +29,7 @@ class Shape:
     mixture: Mixture = MIXTURE
 
     def scaled(self, factor: float) -> Shape:
-        """So many times the rows, with as many rows per label as before: labels shrink alike, words more slowly."""
+        """The shape with `factor` times the rows and labels; the number of words shrinks more slowly (Heaps' law)."""
         if not 0 < factor <= 100:
             raise DataError(f"the scale is {factor:g}; give a factor above 0 and up to 100, such as 0.05")
         return replace(

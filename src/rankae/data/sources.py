@@ -1,4 +1,4 @@
-"""From what a user calls "the data" (a folder, a file or a known name) to the file of a split."""
+"""Finds and reads the data that a user names: a folder with splits, a file, or a known name."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def load_dataset(
     Parameters
     ----------
     source : a folder with train.*, test.* and perhaps dev.*; a single file; or the name of a known data set.
-    split : "train", "test" or "dev" of a folder; a single file is read whichever is asked for.
-    format : the file's format, if its name does not tell.
+    split : "train", "test" or "dev" of a folder; a single file is read for any of them.
+    format : the file's format, if its name does not show it.
     reading : how a model's training data was read (`model.reading_`); a file that does not fit is refused.
     options : for the format's reader, over `reading`: text_column ("title,body" joins two), label_column,
         label_separator, delimiter, id_column and keep for CSV, JSONL and Parquet.
@@ -96,8 +96,8 @@ def find_source(source: str | Path) -> Path:
 
 def data_folders() -> list[Path]:
     """Where named data sets live: RANKAE_DATA if set, then the user's cache folder."""
-    given = os.environ.get("RANKAE_DATA")
-    return [*([Path(given)] if given else []), cache_folder()]
+    folder = os.environ.get("RANKAE_DATA")
+    return [*([Path(folder)] if folder else []), cache_folder()]
 
 
 def cache_folder() -> Path:
@@ -118,27 +118,27 @@ def _read(path: Path, format: str | None, reading: ReadingSettings | None, optio
 
 def _files_by_split(folder: Path) -> dict[str, Path]:
     """train.txt.xz, eurlex_train.txt, X.trn.npz: the file of each split."""
-    found: dict[str, Path] = {}
+    by_split: dict[str, Path] = {}
     files = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith((".", "Y.")))
     for split in SPLITS:
         for path in files:
             if _split_of(path) != split:
                 continue
-            if split in found:
-                raise DataError(f"{folder}: both {found[split].name} and {path.name} could be the {split} split")
-            found[split] = path
+            if split in by_split:
+                raise DataError(f"{folder}: both {by_split[split].name} and {path.name} could be the {split} split")
+            by_split[split] = path
     for path in files:
         part = _part_of(path)
-        if part is not None and part in found:
+        if part is not None and part in by_split:
             raise DataError(
-                f"{folder}: {path.name} looks like a part of the {part} split, but only {found[part].name} would be "
+                f"{folder}: {path.name} looks like a part of the {part} split, but only {by_split[part].name} would be "
                 "read; join the two into one file, or move one away"
             )
-    return found
+    return by_split
 
 
 def left_out(place: Path) -> list[str]:
-    """Data files of a folder that belong to no split: nobody reads them."""
+    """Data files of a folder that belong to no split and are therefore not read."""
     from rankae.data.split_files import find_split_files
 
     if place.is_file() or find_split_files(place):
@@ -155,10 +155,10 @@ def _data_files(folder: Path) -> list[Path]:
 def _part_of(path: Path) -> str | None:
     """The split that train2.csv, test-00001.jsonl and "train (1).csv" look like a part of."""
     stem, ending = os.path.splitext(without_compression(path.name))
-    found = _NUMBERED.fullmatch(stem.lower())
-    if found is None or ending.lower() not in ENDINGS:
+    match = _NUMBERED.fullmatch(stem.lower())
+    if match is None or ending.lower() not in ENDINGS:
         return None
-    return next((split for split, names in SPLITS.items() if found[1] in names), None)
+    return next((split for split, names in SPLITS.items() if match[1] in names), None)
 
 
 def _what_there_is(folder: Path, files: dict[str, Path]) -> str:

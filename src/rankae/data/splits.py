@@ -1,4 +1,4 @@
-"""Setting rows aside: a random part, or whole groups of rows that belong together."""
+"""Splits rows at random, or by groups of rows that belong together."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A user's regular expression for words: checked, before it is used, to take no more than linear time on any text.
+"""Checks that a regular expression for words, from a user or a model file, takes linear time on any text.
 
-Python's `re` tries every way in which a pattern can match. A pattern that can match the same characters in many ways
-(`(a+)+b`, `\\w*\\w*!`) takes minutes on a single line. A pattern is accepted where, inside every repetition, the next
-character alone says how to go on: then there is one way. Patterns come from users and from model files.
+Python's `re` backtracks: a pattern that can match the same characters in many ways (`(a+)+b`, `\\w*\\w*!`) takes
+minutes on a single line. A pattern is accepted if, inside every repetition, the next character alone determines how the
+match continues.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from rankae.errors import DataError
 _LONGEST_PATTERN = 500
 _MOST_POSITIONS = 150  # of characters in the pattern, counted repetitions written out
 _MOST_STEPS = 5000  # of the check itself
-_MOST_FORKS = 6  # where two ways are open outside of any repetition; each may double the work
-# Nor may every place of a text be the start of a long match that fails at its end: so much is read at once.
+_MOST_FORKS = 6  # ambiguities outside of repetitions, each of which may double the work
+# Texts are matched in pieces of so many characters, because a long match may fail at its end from every start.
 READ_AT_ONCE = 500
 _CATEGORIES = {
     kinds.CATEGORY_WORD: r"\w", kinds.CATEGORY_NOT_WORD: r"\W", kinds.CATEGORY_DIGIT: r"\d",
@@ -35,7 +35,7 @@ _ALL = 0x110000
 
 
 def checked_pattern(pattern: str) -> re.Pattern[str]:
-    """The pattern, compiled; one that is no regular expression, or may be slow, is refused."""
+    """The compiled pattern; refuses invalid patterns, and those that may be slow."""
     shown = f"token_pattern {pattern[:60]!r}{'...' if len(pattern) > 60 else ''}"
     if len(pattern) > _LONGEST_PATTERN:
         raise DataError(f"{shown} has {len(pattern)} characters; the most is {_LONGEST_PATTERN}")
@@ -57,7 +57,7 @@ def checked_pattern(pattern: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of the pattern: the positions that may come first and last, and whether it may match nothing."""
+    """A part of the pattern: its possible first and last positions, and whether it can match nothing."""
 
     first: frozenset[int]
     last: frozenset[int]
@@ -68,7 +68,7 @@ _NOTHING = _Part(frozenset(), frozenset(), True)
 
 
 class _Positions:
-    """The pattern's characters as states of an automaton (Glushkov): the set of each, and which may follow which."""
+    """The Glushkov automaton of the pattern: a state for each position, its character set and its followers."""
 
     def __init__(self, shown: str) -> None:
         self.shown = shown
@@ -80,12 +80,12 @@ class _Positions:
     def of(self, tree: Any) -> _Part:
         part = _NOTHING
         self._step()
-        for kind, said in tree:
-            part = self._then(part, self._one(kind, said))
+        for kind, argument in tree:
+            part = self._then(part, self._one(kind, argument))
         return part
 
     def check(self, whole: _Part) -> None:
-        """Refuse a pattern with two ways open inside a repetition, or with many of them elsewhere."""
+        """Refuse a pattern that is ambiguous inside a repetition, or at many places elsewhere."""
         forks = self._forks(whole.first)
         reached = [self._reached(state) for state in range(len(self.follow))]
         for state, following in enumerate(self.follow):
@@ -99,26 +99,26 @@ class _Positions:
         if forks > _MOST_FORKS:
             raise DataError(f"{self.shown} may take very long: there are {forks} places where two ways are open")
 
-    def _one(self, kind: Any, said: Any) -> _Part:
+    def _one(self, kind: Any, argument: Any) -> _Part:
         if kind in (kinds.LITERAL, kinds.NOT_LITERAL, kinds.ANY, kinds.IN):
-            return self._position(_characters(kind, said))
+            return self._position(_characters(kind, argument))
         if kind is kinds.AT:
             return _NOTHING
         if kind is kinds.SUBPATTERN:
-            return self.of(said[-1])
+            return self.of(argument[-1])
         if kind is kinds.ATOMIC_GROUP:
-            return self.of(said)
+            return self.of(argument)
         if kind is kinds.BRANCH:
-            ways = [self.of(way) for way in said[1]]
+            ways = [self.of(way) for way in argument[1]]
             first, last = (frozenset().union(*(getattr(way, end) for way in ways)) for end in ("first", "last"))
             return _Part(first, last, any(way.empty for way in ways))
         if kind in _REPETITIONS:
-            return self._repeated(*said)
+            return self._repeated(*argument)
         if kind in (kinds.ASSERT, kinds.ASSERT_NOT):
-            if said[1].getwidth()[1] > 20:
+            if argument[1].getwidth()[1] > 20:
                 raise DataError(f"{self.shown} looks ahead or behind by more than 20 characters")
             aside = _Positions(self.shown)
-            aside.check(aside.of(said[1]))
+            aside.check(aside.of(argument[1]))
             return _NOTHING
         raise DataError(f"{self.shown} refers back to what it matched, which may take very long; leave that out")
 
@@ -155,7 +155,7 @@ class _Positions:
         return _Part(here, here, False)
 
     def _forks(self, states: Any) -> int:
-        """How many pairs of these states can read the same character."""
+        """Number of pairs of these states whose character sets overlap."""
         return sum(map(self._overlap, combinations(sorted(states), 2)))
 
     def _overlap(self, pair: tuple[int, int]) -> bool:
@@ -185,37 +185,37 @@ class _Positions:
         return reached
 
 
-def _characters(kind: Any, said: Any) -> np.ndarray:
-    """Which of all characters it matches, a bit each."""
+def _characters(kind: Any, argument: Any) -> np.ndarray:
+    """The set of characters that it matches, as a bitmap."""
     if kind is kinds.IN:
-        return _of_class(tuple(said))
-    return _of_class(((kind, said),))
+        return _of_class(tuple(argument))
+    return _of_class(((kind, argument),))
 
 
 @lru_cache(maxsize=256)
-def _of_class(said: tuple[tuple[Any, Any], ...]) -> np.ndarray:
-    found = np.zeros(_ALL, dtype=bool)
+def _of_class(items: tuple[tuple[Any, Any], ...]) -> np.ndarray:
+    matched = np.zeros(_ALL, dtype=bool)
     negated = False
-    for kind, value in said:
+    for kind, value in items:
         if kind is kinds.NEGATE:
             negated = True
         elif kind is kinds.LITERAL:
-            found[value] = True
+            matched[value] = True
         elif kind is kinds.NOT_LITERAL:
-            found[:] = True
-            found[value] = False
+            matched[:] = True
+            matched[value] = False
         elif kind is kinds.RANGE:
-            found[value[0] : value[1] + 1] = True
+            matched[value[0] : value[1] + 1] = True
         elif kind is kinds.CATEGORY:
             name = _CATEGORIES[value]
-            found |= _of_category(name.lower()) ^ name[1].isupper()
+            matched |= _of_category(name.lower()) ^ name[1].isupper()
         else:  # any character
-            found[:] = True
-    return np.packbits(~found if negated else found)
+            matched[:] = True
+    return np.packbits(~matched if negated else matched)
 
 
 @lru_cache(maxsize=3)
 def _of_category(name: str) -> np.ndarray:
-    found = np.zeros(_ALL, dtype=bool)
-    found[[match.start() for match in re.finditer(name, "".join(map(chr, range(_ALL))))]] = True
-    return found
+    matched = np.zeros(_ALL, dtype=bool)
+    matched[[match.start() for match in re.finditer(name, "".join(map(chr, range(_ALL))))]] = True
+    return matched

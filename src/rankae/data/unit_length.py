@@ -1,4 +1,5 @@
-"""Rows of length 1. Whether they are so already is one loop: numpy's calls would take longer than one row may."""
+"""Scales rows to length 1. A compiled loop checks whether they have it already, which numpy cannot do fast for one
+row."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ def have_unit_length(starts, values, tolerance):
 
 
 def unit_rows(rows: sp.csr_matrix) -> sp.csr_matrix:
-    """Rows of length 1 with sorted columns, float32; the matrix itself if it is so already."""
+    """Rows of length 1 with sorted columns, float32; returns the matrix itself if it has that form already."""
     if (
         rows.dtype == np.float32
         and rows.has_sorted_indices

@@ -1,7 +1,6 @@
-"""Vectors beside words: a dense block of numbers that a row has besides its weighted words, as further columns.
+"""Vectors beside words: dense columns that are appended to the weighted words of a row, in one CSR matrix.
 
-They come from a pretrained encoder of texts, or from the user, who may know an image or a product by one. After the
-words there is one CSR matrix, and nobody downstream need know.
+They come from a pretrained encoder of texts, or from the user, for example of an image or a product.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ MOST_NUMBERS = 16384  # of a vector
 
 
 class TextWithVector(str):
-    """A text and the vector that the user gives with it; they stay together in lists, samples and splits."""
+    """A text with the vector that the user gives with it, so that they stay together in lists, samples and splits."""
 
     vector: np.ndarray
 
     @classmethod
     def of(cls, text: str, vector: np.ndarray) -> Self:
-        made = cls(text)
-        made.vector = vector
-        return made
+        instance = cls(text)
+        instance.vector = vector
+        return instance
 
 
 class VectorBlock:
     """The vectors of rows, scaled to length `weight`; a row of words has length 1.
 
-    encoder : what makes them of texts; None where they come with the texts.
+    encoder : computes them from texts; None if they are given with the texts.
     """
 
     def __init__(self, size: int, weight: float, encoder: Encoder | None = None) -> None:
@@ -72,7 +71,7 @@ class VectorBlock:
         return self._encoder.encode(texts)
 
     def beside(self, words: sp.csr_matrix, vectors: np.ndarray) -> sp.csr_matrix:
-        """The words' columns and those of the vectors behind them."""
+        """The columns of the words, followed by those of the vectors."""
         return side_by_side(words, vectors * np.float32(self.weight))
 
     def state(self) -> dict[str, Any]:
@@ -92,7 +91,7 @@ class VectorBlock:
         return block
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the encoder, which is found again by its digest: for pickles and other processes."""
+        """For pickling: without the encoder, which is found again by its digest."""
         return self.__dict__ | {"_encoder": None}
 
 
@@ -113,7 +112,7 @@ def with_vectors(X: Any) -> Any:
 
 
 def beside_features(rows: sp.csr_matrix, vectors: np.ndarray) -> sp.csr_matrix:
-    """Features and vectors, each vector as long as its row, so that neither drowns the other."""
+    """Features and vectors, each vector scaled to the length of its row, so that both have equal weight."""
     lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1))).ravel()
     return side_by_side(rows, unit(vectors) * np.where(lengths > 0, lengths, 1)[:, None].astype(np.float32))
 
@@ -123,9 +122,9 @@ def given_vectors(texts: Sequence[str], size: int) -> np.ndarray:
     vectors = np.empty((len(texts), size), dtype=np.float32)
     for i, text in enumerate(texts):
         if not isinstance(text, TextWithVector) or text.vector.shape != (size,):
-            there = f"{len(text.vector)} numbers" if isinstance(text, TextWithVector) else "none"
+            found_numbers = f"{len(text.vector)} numbers" if isinstance(text, TextWithVector) else "none"
             raise DataError(
-                f"row {i}: the model reads a text and a vector of {size} numbers, and here there are {there}"
+                f"row {i}: the model reads a text and a vector of {size} numbers, and here there are {found_numbers}"
             )
         vectors[i] = text.vector
     return vectors
@@ -134,18 +133,18 @@ def given_vectors(texts: Sequence[str], size: int) -> np.ndarray:
 def checked_vectors(vectors: Any) -> np.ndarray:
     """One row a vector, float32."""
     try:
-        found = np.asarray(vectors, dtype=np.float32)
+        table = np.asarray(vectors, dtype=np.float32)
     except (TypeError, ValueError, OverflowError):
         raise DataError("vectors must be a table of numbers, one row for each text") from None
-    if found.ndim != 2 or not 0 < found.shape[1] <= MOST_NUMBERS:
+    if table.ndim != 2 or not 0 < table.shape[1] <= MOST_NUMBERS:
         raise DataError(
-            f"vectors have shape {found.shape}; give rows of the same number of numbers, at most {MOST_NUMBERS}"
+            f"vectors have shape {table.shape}; give rows of the same number of numbers, at most {MOST_NUMBERS}"
         )
-    if not np.isfinite(found).all():
+    if not np.isfinite(table).all():
         raise DataError(
-            f"vector of row {int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])} holds NaN or infinity"
+            f"vector of row {int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])} holds NaN or infinity"
         )
-    return found
+    return table
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
@@ -155,7 +154,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def side_by_side(rows: sp.csr_matrix, vectors: np.ndarray) -> sp.csr_matrix:
-    """One CSR matrix; every number of a vector is stored, be it 0 or not."""
+    """One CSR matrix of both; all numbers of the vectors are stored, also zeros."""
     n, size = vectors.shape
     starts = rows.indptr + np.arange(n + 1, dtype=np.int64) * size
     if starts[-1] < 2**31:

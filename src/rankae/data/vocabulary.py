@@ -1,7 +1,7 @@
-"""Counting n-grams of many documents: the vocabulary and the count matrix in one pass over the texts.
+"""Counts the n-grams of documents: the vocabulary and the count matrix in one pass over the texts.
 
-Words become numbers once; every longer n-gram is then a pair (shorter n-gram, next word) packed into one integer,
-so that millions of bigrams are counted by sorting integers, and only those that are kept ever become strings.
+Words are numbered once; a longer n-gram is a pair (shorter n-gram, next word) packed into one integer. Millions of
+bigrams are thus counted by sorting integers, and only those that are kept become strings.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def _frequent(
 ) -> tuple[sp.csr_matrix, np.ndarray]:
     """Counts of the n-grams in at least `min_df` documents, and which n-grams they are."""
     seen = gram[gram >= 0]
-    # What does not even occur min_df times cannot be in so many documents: most bigrams go here, cheaply.
+    # An n-gram that occurs fewer than min_df times cannot be in that many documents; this removes most bigrams.
     candidates = np.flatnonzero(np.bincount(seen, minlength=n_grams) >= min_df)
     gram = _renumbered(gram, candidates, n_grams)
-    there = gram >= 0
-    counts = _count_matrix(gram[there], document[there], n_documents, len(candidates))
+    present = gram >= 0
+    counts = _count_matrix(gram[present], document[present], n_documents, len(candidates))
     enough = np.bincount(counts.indices, minlength=len(candidates)) >= min_df
     return counts if enough.all() else counts[:, enough], candidates[enough]
 
@@ -86,7 +86,7 @@ def _lengthened(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of the n-grams that start at each position, and the packed pair behind each number.
 
-    A pair with a rare part is never formed: an n-gram is in no more documents than its rarest part.
+    Pairs with a dropped part are not formed: an n-gram occurs in no more documents than its rarest part.
     """
     ahead = n - 1
     longer = np.full(len(gram), -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""GloVe's text files: a word and its vector a line; and word vectors that start from them."""
+"""Reads word embeddings from GloVe text files, which have a word and its vector on each line."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MOST_DIMENSIONS = 4096
 
 @dataclass(frozen=True, eq=False)
 class WordEmbeddings:
-    """What words mean: words that mean alike have vectors that point the same way.
+    """Vectors of words: similar words have similar directions.
 
-    vectors : words x dimensions, float32; of one source each has length 1, or 0 where the source lacks the word.
-    source : where they come from, such as a file and how many words it knows.
+    vectors : float32 [words, dimensions]; vectors of one source have length 1, or 0 if the source lacks the word.
+    source : description of their origin, such as the file and the number of words it has.
     """
 
     vectors: np.ndarray
@@ -28,7 +28,7 @@ class WordEmbeddings:
 
 
 def find_glove() -> Path | None:
-    """The first file of the folder `glove` beside the data sets that are known by name, if there is one."""
+    """The first file in the folder `glove` of the data folders, if there is one."""
     for folder in data_folders():
         if files := sorted((folder / "glove").glob("*.txt*")):
             return files[0]
@@ -38,12 +38,12 @@ def find_glove() -> Path | None:
 def read_glove(
     path: str | Path, limit: int | None = None, only: Container[str] | None = None
 ) -> tuple[list[str], np.ndarray]:
-    """Words and their vectors (float32, words x dimensions) from `path`, plain or compressed.
+    """Words and their vectors (float32 [words, dimensions]) from `path`, plain or compressed.
 
-    A first line of two counts, as word2vec's text files have, is passed over.
+    A first line with two counts, as in word2vec's text files, is skipped.
 
-    limit : read only the first so many words; GloVe's files begin with the most frequent ones.
-    only : words to look for, without blanks; the numbers of others are not even read.
+    limit : number of words to read; GloVe's files begin with the most frequent ones.
+    only : words to read, without blanks.
     """
     words: list[str] = []
     vectors: list[np.ndarray] = []
@@ -79,12 +79,12 @@ def read_glove(
 
 
 def glove_size(path: str | Path) -> int:
-    """How many numbers the vectors of a file have."""
+    """The dimension of the vectors of a file."""
     return read_glove(path, limit=1)[1].shape[1]
 
 
 def known_vectors(words: Sequence[str], path: str | Path, size: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Places in `words` of those that the file knows, their vectors, and the spread of all vectors in the file.
+    """Indices of the `words` that the file has, their vectors, and the standard deviation of all numbers in the file.
 
     path : as for a data set, also relative to RANKAE_DATA.
     """
@@ -95,31 +95,33 @@ def known_vectors(words: Sequence[str], path: str | Path, size: int) -> tuple[np
         )
     row = {name: i for i, name in enumerate(names)}
     places = [i for i, word in enumerate(words) if word in row]
-    found = vectors[[row[words[i]] for i in places]]
-    return np.array(places, dtype=np.int64), found, float(vectors.std())
+    known = vectors[[row[words[i]] for i in places]]
+    return np.array(places, dtype=np.int64), known, float(vectors.std())
 
 
 def glove_embeddings(words: Sequence[str], path: str | Path) -> WordEmbeddings:
-    """What a file of vectors knows of these words; a pair of words points where the sum of the two does."""
+    """Unit vectors of these words from a file; the vector of a word pair is the sum of both."""
     single = {word for feature in words for word in feature.split(" ")}
     names, vectors = read_glove(find_source(path), only=single)
     row = {name: i for i, name in enumerate(names)}
-    found = np.zeros((len(words), vectors.shape[1]), dtype=np.float32)
+    vectors_of = np.zeros((len(words), vectors.shape[1]), dtype=np.float32)
     for i, feature in enumerate(words):
-        own = feature.split(" ")
-        if all(word in row for word in own):
-            found[i] = vectors[[row[word] for word in own]].sum(axis=0)
-    lengths = np.linalg.norm(found, axis=1, keepdims=True)
-    found /= np.maximum(lengths, np.finfo(np.float32).tiny)
-    return WordEmbeddings(found, f"{Path(path).name}, which knows {np.count_nonzero(lengths)} of {len(words)} features")
+        parts = feature.split(" ")
+        if all(word in row for word in parts):
+            vectors_of[i] = vectors[[row[word] for word in parts]].sum(axis=0)
+    lengths = np.linalg.norm(vectors_of, axis=1, keepdims=True)
+    vectors_of /= np.maximum(lengths, np.finfo(np.float32).tiny)
+    return WordEmbeddings(
+        vectors_of, f"{Path(path).name}, which knows {np.count_nonzero(lengths)} of {len(words)} features"
+    )
 
 
 def starting_vectors(words: Sequence[str], path: str | Path, size: int, seed: int) -> tuple[np.ndarray, int]:
-    """A vector for each of `words` (float32), and how many of them are the file's.
+    """A vector for each of `words` (float32), and the number of words that the file has.
 
-    Words that the file lacks start at random, as strong as the others, so that neither kind drowns the other out.
+    The vectors of other words are random, with the same standard deviation.
     """
-    places, found, spread = known_vectors(words, path, size)
+    places, known, spread = known_vectors(words, path, size)
     vectors = np.random.default_rng(seed).normal(0, spread, (len(words), size)).astype(np.float32)
-    vectors[places] = found
+    vectors[places] = known
     return vectors, len(places)

@@ -1,4 +1,4 @@
-"""Counts of words turned into their weights in the row, in one loop: (sublinear) tf-idf, L2 norm."""
+"""Converts word counts to weights in one compiled loop: (sublinear) tf-idf and L2 normalisation."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numba import njit
 def weigh(starts, columns, values, word_weights, sublinear, norm, first_of_title, title):
     """Row i has values[starts[i]:starts[i + 1]], which are changed in place.
 
-    first_of_title, title : from that column on, features are of the title; together they weigh `title` times as much
-        as the others of their row together.
+    first_of_title, title : columns from the first on are words of the title; their vector gets `title` times the length
+        of that of the other words.
     """
     for i in range(len(starts) - 1):
         squares, of_title = np.float32(0), np.float32(0)

@@ -1,4 +1,4 @@
-"""Writing files so that a crash, a full disk or Ctrl-C leaves the old file or the new one, never half of one."""
+"""Writes files atomically: a crash, a full disk or Ctrl-C leaves either the old file or the new one."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def write_names(names: list[str], path: str | Path) -> None:
 
 @contextmanager
 def written(path: str | Path) -> Iterator[BinaryIO]:
-    """A stream into a new file beside `path`, which takes its place when all is written and synced.
+    """A stream into a temporary file, which replaces `path` when everything is written and synced.
 
-    A symbolic link stays one: the file that it points to is replaced. Pipes and devices are written to as they are.
+    If `path` is a symbolic link, its target is replaced. Pipes and devices are written directly.
     """
     path = Path(path)
     try:
-        if _is_passage(path):
+        if _is_pipe_or_device(path):
             with path.open("wb") as file, _compressed(file, path) as stream:
                 yield stream
             return
@@ -88,8 +88,8 @@ def _compressed(file: BinaryIO, path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def _is_passage(path: Path) -> bool:
-    """Whether what is written at `path` goes on to somewhere else."""
+def _is_pipe_or_device(path: Path) -> bool:
+    """Whether `path` is a pipe or a device."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 

@@ -1,7 +1,7 @@
-"""Pretrained encoders: from a text to one vector of a few hundred numbers, such that texts on one thing lie together.
+"""Pretrained encoders, which map a text to a vector of a few hundred numbers.
 
-An encoder is a local folder, or an installed package that carries one; nothing is ever downloaded. Two kinds are read:
-sentence encoders (BERT-like, ONNX or safetensors) and static tables of subword vectors (model2vec, wordllama).
+An encoder is a local folder or an installed package; nothing is ever downloaded. Two kinds are supported: sentence
+encoders (BERT-like, ONNX or safetensors) and static tables of subword vectors (model2vec, wordllama).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""BERT and RoBERTa encoders from their safetensors, for reading only; no other package than torch has a hand in it."""
+"""Inference of BERT and RoBERTa encoders from their safetensors files, in plain torch."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Bert:
             raise DataError(f"an encoder with activation {activation!r} or relative positions is read as ONNX only")
         self.activation, self.pooling = _ACTIVATIONS[activation], pooling
         self.size = int(config["hidden_size"])
-        # RoBERTa's positions begin behind the number of its padding.
+        # RoBERTa's positions start after the id of its padding token.
         self.first_position = 0 if config["model_type"] == "bert" else int(config.get("pad_token_id", 1)) + 1
         positions = len(self.weights["embeddings.position_embeddings.weight"]) - self.first_position
         self.window: int | None = max(8, min(window, positions))
@@ -48,34 +48,34 @@ class Bert:
     def pooled(self, tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         with torch.inference_mode():
             ids, size = torch.from_numpy(tokens), torch.from_numpy(lengths)
-            here = torch.arange(ids.shape[1])[None] < size[:, None]
-            states = self._states(ids, here)
+            inside = torch.arange(ids.shape[1])[None] < size[:, None]
+            states = self._states(ids, inside)
             if self.pooling == "cls":
                 return states[:, 0].numpy()
             if self.pooling == "max":
-                return states.masked_fill(~here[:, :, None], -torch.inf).amax(1).numpy()
-            return ((states * here[:, :, None]).sum(1) / size[:, None]).numpy()
+                return states.masked_fill(~inside[:, :, None], -torch.inf).amax(1).numpy()
+            return ((states * inside[:, :, None]).sum(1) / size[:, None]).numpy()
 
-    def _states(self, ids: torch.Tensor, here: torch.Tensor) -> torch.Tensor:
+    def _states(self, ids: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:
         """The last layer, windows x subwords x size."""
         w = self.weights
         positions = self.first_position + torch.arange(ids.shape[1])
         x = functional.embedding(ids, w[_EMBEDDINGS])
         x = x + w["embeddings.position_embeddings.weight"][positions]
         x = self._normed(x + w["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
-        mask = None if bool(here.all()) else here[:, None, None, :]
+        mask = None if bool(inside.all()) else inside[:, None, None, :]
         for layer in range(self.layers):
-            own = f"encoder.layer.{layer}."
+            prefix = f"encoder.layer.{layer}."
             query, key, value = (
-                self._by_head(self._linear(x, f"{own}attention.self.{which}")) for which in ("query", "key", "value")
+                self._by_head(self._linear(x, f"{prefix}attention.self.{which}")) for which in ("query", "key", "value")
             )
             mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
             mixed = mixed.transpose(1, 2).reshape(x.shape)
             x = self._normed(
-                x + self._linear(mixed, f"{own}attention.output.dense"), f"{own}attention.output.LayerNorm"
+                x + self._linear(mixed, f"{prefix}attention.output.dense"), f"{prefix}attention.output.LayerNorm"
             )
-            wide = self.activation(self._linear(x, f"{own}intermediate.dense"))
-            x = self._normed(x + self._linear(wide, f"{own}output.dense"), f"{own}output.LayerNorm")
+            wide = self.activation(self._linear(x, f"{prefix}intermediate.dense"))
+            x = self._normed(x + self._linear(wide, f"{prefix}output.dense"), f"{prefix}output.LayerNorm")
         return x
 
     def _linear(self, x: torch.Tensor, name: str) -> torch.Tensor:

@@ -1,7 +1,7 @@
-"""Vectors of texts on disk, found by what the text says: a text is encoded once, in whatever data set it turns up.
+"""A cache of encoded texts on disk, keyed by the hash of the text, so that a text is encoded once.
 
-One file an encoder, of records of one size: a hash of the text, the vector, and a check sum. New records are appended,
-so that what is written before a process is killed is not lost; a record that is cut off or damaged does not count.
+There is one file per encoder, with records of fixed size: hash of the text, vector, and checksum. New records are
+appended, so that a killed process loses little; truncated or damaged records are ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class VectorCache:
         self.record = np.dtype([("key", _KEY), ("vector", "<f4", (size,)), ("check", "<u4")])
 
     def get(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors of the keys, zeros where there is none, and the places of those."""
+        """Vectors of the keys (zeros if missing), and the indices of the missing keys."""
         records = self._records()
         vectors = np.zeros((len(keys), *self.record["vector"].shape), dtype=np.float32)
         place = _places(records["key"], keys)
@@ -40,7 +40,7 @@ class VectorCache:
         return vectors, np.flatnonzero(place < 0)
 
     def missing(self, keys: np.ndarray) -> np.ndarray:
-        """The places of keys that no record has."""
+        """Indices of the keys without a record."""
         return np.flatnonzero(_places(self._records()["key"], keys) < 0)
 
     def add(self, keys: np.ndarray, vectors: np.ndarray) -> None:
@@ -72,7 +72,7 @@ def text_keys(texts: Sequence[str]) -> np.ndarray:
 
 
 def _places(known: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Where each key stands among those known, -1 where it does not; of several places the last."""
+    """The (last) index of each key in `known`, -1 if it is missing."""
     place = {key: i for i, key in enumerate(known.tolist())}
     return np.fromiter((place.get(key, -1) for key in keys.tolist()), np.int64, len(keys))
 
@@ -82,7 +82,7 @@ def _check_sum(key: np.void, vector: np.ndarray) -> int:
 
 
 def _alone(file) -> None:  # type: ignore[no-untyped-def]
-    """Wait until no other process writes; without such a lock records may be damaged, and are read again."""
+    """Wait until no other process writes. Without locks, damaged records are possible and are encoded again."""
     try:
         import fcntl
     except ImportError:

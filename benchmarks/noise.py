@@ -1,10 +1,10 @@
-"""Label noise on three data sets: the reports, and the tables of docs/noise.md.
+"""Label noise on three data sets: the reports, and the tables of docs/results/noise.md.
 
     RANKAE_DATA=../shared/data python benchmarks/noise.py [--data tmdb-plots bibtex debtags] [--jobs 1]
     python benchmarks/noise.py --report-only
 
 Each data set's experiment is what `rankae noise` does with the settings below. Writes docs/results/noise/NAME, and the
-tables of docs/noise.md. Finished cells are in .cells
+tables of docs/results/noise.md. Finished cells are in .cells
 and are not run again.
 """
 
@@ -57,7 +57,7 @@ def main() -> None:
         running = Running(folder, jobs=chosen.jobs, cells=CELLS, report_only=chosen.report_only)
         methods = contenders(own.methods, own.settings, ["xml-cnn"])
         noise([data], methods, running, ["missing", "flip"], own.rates, seeds=3, tune_trials=own.trials)
-        put_between(DOCS / "noise.md", data, first_table((folder / "table.md").read_text()))
+        put_between(DOCS / "results" / "noise.md", data, first_table((folder / "table.md").read_text()))
 
 
 def first_table(report: str) -> str:

@@ -64,7 +64,7 @@ def main() -> None:
     note = (
         "Every row of both splits is a test row once, unless it has a near-duplicate in training. Points lost "
         "against no noise, the least in bold; in brackets the 95 % interval of what a method loses more than that one "
-        "(paired bootstrap over rows). An untrusting method does not see the clean rows, which otherwise choose its "
+        "(paired bootstrap over rows). `rank-ae-untrusting` does not see the clean rows, which otherwise choose its "
         "parameters. By `benchmarks/noise_folds.py`."
     )
     write_files(chosen.out, {"noise-folds.md": to_markdown("Label noise, every row tested", grids, note)})
@@ -165,7 +165,7 @@ def tables(data: str, methods: list[str], kind: str, rates: list[float], folds: 
             shown |= {m: f"{shown[m]} ({-gap.high:.2f} to {-gap.low:.2f})" for m, gap in more.items()}
             bold.add((len(lines), 1 + methods.index(least)))
             lines.append([f"{100 * rate:g} %", *(shown.get(m, "-") for m in methods)])
-        title = f"{data}, {kind}, P@{k}: without noise, then points lost; {len(rows[methods[0], 0.0])} rows judged"
+        title = f"{data}, {kind}, P@{k}: without noise, then points lost; {len(rows[methods[0], 0.0])} test rows"
         grids.append(Grid(title, ["rate", *methods], lines, bold, names=1))
     return grids
 

@@ -70,7 +70,7 @@ def test_noise_on_every_row_in_turn(tmp_path: Path) -> None:
     options += ("--methods", "popular,one-vs-rest,one-vs-rest-untrusting")
     run("noise_folds.py", *options, "--out", str(tmp_path))
     page = (tmp_path / "noise-folds.md").read_text()
-    assert "P@1: without noise, then points lost; 240 rows judged" in page
+    assert "P@1: without noise, then points lost; 240 test rows" in page
     row = r"^\| {} \| (.*) \| (.*) \| (.*) \|$"
     clean, noisy = (re.search(row.format(rate), page, re.MULTILINE) for rate in ("no noise", "90 %"))
     assert float(clean[2]) > float(clean[1]) + 5

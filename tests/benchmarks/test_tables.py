@@ -71,7 +71,10 @@ def test_a_table_takes_the_place_of_the_old_one_and_nothing_else_changes(tmp_pat
 
 
 def test_pages_have_a_place_for_every_table() -> None:
-    wanted = [("README.md", "results"), *(("docs/results/noise.md", data) for data in script("noise.py")["EXPERIMENTS"])]
+    wanted = [
+        ("README.md", "results"),
+        *(("docs/results/noise.md", data) for data in script("noise.py")["EXPERIMENTS"]),
+    ]
     for page, name in wanted:
         text = (BENCHMARKS.parent / page).read_text()
         assert text.count(f"<!-- {name} -->") == text.count(f"<!-- end of {name} -->") == 1

@@ -1,4 +1,4 @@
-"""The paper's network: F (dual attention), E and D, and the kernels they run on."""
+"""The paper's network: F (dual attention), E and D, its losses, joint training, and compiled kernels."""
 
 from rankae.numerics.top_k import top_k
 from rankae.paper.architecture import Architecture

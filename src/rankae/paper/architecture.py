@@ -1,4 +1,4 @@
-"""The shape of a Rank-AE network: what must be known to build one."""
+"""The architecture of a Rank-AE network: everything needed to build one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Architecture:
     reduction : r, how much the channel attention squeezes: F1 is C / r x C.
     embedding : of features; "attention" is the paper's, "two-path" has a closed form beside it,
         "relu-path" only its ReLU units (`ReluPathEmbedding`, `TwoPathEmbedding`).
-    residual : ReLU units that read the linear path's code ("two-path").
+    residual : number of ReLU units that read the linear path's code ("two-path").
     hidden : size of a ReLU layer between pooling and F's last layer; 0 for none, as in the paper.
-    tied : D has E's weights turned round (see `TiedDecoder`); False, as in the paper, gives it weights of its own.
-    merged : E and D have one layer each; two linear ones in a row are no more than that.
+    tied : whether D shares E's transposed weights (see `TiedDecoder`); False, as in the paper, for weights of its own.
+    merged : whether E and D have one layer each, to which two consecutive linear layers are equivalent.
     activation : between the two layers of E and of D.
     scores : range of D's scores; "sigmoid" bounds them to [0, 1].
     pooling : of the attended words of a row; "mean" is the paper's average pooling.

@@ -30,17 +30,17 @@ class DualAttention(nn.Module):
         return self._scaled(dual_attention(vectors, self.F1, self.F2, bags), bags)
 
     def gates(self, table: Tensor) -> WordGates | None:
-        """For a network that no longer changes; None if there is no gate, or it runs on another device."""
+        """The gates of all words for prediction; None without channel attention, or on other devices than the CPU."""
         if self.F1 is None or self.F2 is None or table.device.type != "cpu":
             return None
         return WordGates(table.detach(), self.F1.detach(), self.F2.detach())
 
     def pool_with(self, gates: WordGates, table: Tensor, bags: Bags) -> Tensor:
-        """As `forward`, from gates of words: `table` has all of them and `bags` their numbers in it."""
+        """As `forward`, from precomputed gates; `bags` has the numbers of its words in the whole `table`."""
         return self._scaled(fused.gated_sum(table, gates.covering(bags), bags), bags)
 
     def attend(self, V: Tensor) -> Tensor:
-        """M = V' * A for tokens that some other encoder has read, [..., C]."""
+        """M = V' * A for tokens V' of any word encoder, [..., C]."""
         if self.F1 is None or self.F2 is None:
             return V
         return V * torch.sigmoid(torch.relu(V @ self.F1.T) @ self.F2.T)
@@ -52,15 +52,15 @@ class DualAttention(nn.Module):
 
 
 class WordGates:
-    """What the gate needs of each word, computed when the word is first met: most of a vocabulary never is, and a
-    server need not wait for it."""
+    """The gates of words (see `fused.word_gates`), computed when a word first occurs, so that loading a model is
+    fast."""
 
     def __init__(self, table: Tensor, F1: Tensor, F2: Tensor) -> None:
         self._table, self._F1, self._F2 = table, F1, F2
         self._reserve(1)
 
     def covering(self, bags: Bags) -> Tensor:
-        """Gates by sign, word and channel, filled in for the words of these bags."""
+        """Gates by sign, word and channel; those of the words in these bags are filled in."""
         signs = 2 if bags.has_negative_weights else 1
         if len(self._gates) < signs:
             self._reserve(signs)
@@ -73,5 +73,5 @@ class WordGates:
         return self._gates
 
     def _reserve(self, signs: int) -> None:
-        self._gates = self._table.new_empty(signs, *self._table.shape)  # memory that nobody writes to is not taken
+        self._gates = self._table.new_empty(signs, *self._table.shape)  # pages are only allocated when written to
         self._known = torch.zeros(len(self._table), dtype=torch.bool)

@@ -1,4 +1,4 @@
-"""A batch as the network reads it: each row a bag of weighted words, or of labels."""
+"""A batch as the network reads it: each row is a bag of weighted words, or of labels."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from torch import Tensor
 class Bags:
     """Rows of a CSR matrix, kept in two orders: by row for the forward pass, by word for the backward pass.
 
-    A token is one stored entry. Words are renumbered by their place in `distinct`, so that everything that is
-    computed for words is computed once for each distinct word of the batch.
+    A token is one stored entry. Words are renumbered by their index in `distinct`, so that what depends on the word
+    alone is computed once for each distinct word of the batch.
     """
 
     row_starts: Tensor  # int64 [rows + 1]: row i holds the tokens row_starts[i]:row_starts[i + 1]
-    words: Tensor  # int32 [tokens]: place in `distinct`
+    words: Tensor  # int32 [tokens]: index in `distinct`
     weights: Tensor  # float [tokens]: tf-idf, or 1 for labels
     distinct: Tensor  # int64 [words]: columns of the matrix that occur, ascending
     word_starts: Tensor  # int64 [words + 1]: the same tokens, sorted by word
     word_rows: Tensor  # int32 [tokens]
     word_weights: Tensor  # float [tokens]
-    codes: Tensor | None = None  # [rows, h]: each row's leave-one-out code, where F is to take it for its linear path's
+    codes: Tensor | None = None  # [rows, h]: leave-one-out codes, which replace the output of F's linear path
 
     @classmethod
     def from_csr(cls, rows: sp.csr_matrix) -> Bags:
@@ -47,7 +47,7 @@ class Bags:
 
     @classmethod
     def by_row_only(cls, rows: sp.csr_matrix) -> Bags:
-        """For prediction from tables of the whole vocabulary: words keep their numbers, there is no order by word."""
+        """For prediction from tables of the whole vocabulary: words keep their numbers, and are not sorted by word."""
         none = torch.empty(0, dtype=torch.int64)
         return cls(
             row_starts=torch.from_numpy(rows.indptr.astype(np.int64)),
@@ -78,21 +78,22 @@ class Bags:
 
     @property
     def has_negative_weights(self) -> bool:
-        return bool((self.weights.cpu().numpy() < 0).any())  # numpy: too little work for torch to start threads
+        return bool((self.weights.cpu().numpy() < 0).any())  # numpy: too little work for torch's threads
 
     def to(self, device: torch.device | str) -> Bags:
-        found = {name: value.to(device) for name, value in vars(self).items() if value is not None}
-        return Bags(**found)
+        moved = {name: value.to(device) for name, value in vars(self).items() if value is not None}
+        return Bags(**moved)
 
     def dense(self, width: int) -> Tensor:
-        """The batch as rows x width, for losses that need every cell."""
+        """The batch as a dense matrix rows x width."""
         matrix = self.weights.new_zeros(len(self), width)
         return matrix.index_put_((self.token_rows, self.columns), self.weights)
 
 
 @dataclass(frozen=True)
 class CodedRows:
-    """Rows, and of each the leave-one-out code that F's linear path is to give it (see `rankae.paper.two_paths`)."""
+    """Rows with their leave-one-out codes, which replace the output of F's linear path (see
+    `rankae.paper.two_paths`)."""
 
     rows: sp.csr_matrix
     codes: np.ndarray

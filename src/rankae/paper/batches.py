@@ -1,4 +1,4 @@
-"""Batches in a random order, built by a thread ahead of the step that needs them."""
+"""Batches in random order, prepared by a background thread."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _AHEAD = 4
 def epoch_batches(
     rows: Rows, labels: sp.csr_matrix, size: int, word_dropout: float, seed: int, epoch: int
 ) -> Iterator[tuple[Batch, Bags]]:
-    """The batches of one epoch, (features, positive labels); they depend on seed and epoch alone.
+    """The batches of one epoch, (features, positive labels).
 
-    A run that resumes at some epoch therefore sees what an uninterrupted run would have seen.
+    They depend only on seed and epoch, so that a resumed run sees the same batches as an uninterrupted one.
     """
     random = np.random.default_rng([seed, epoch])
     order = random.permutation(labels.shape[0])
@@ -52,7 +52,7 @@ def _dropped(tokens: np.ndarray, share: float, random: np.random.Generator) -> n
 
 
 def ahead(make: Callable[[], Iterable[T]]) -> Iterator[T]:
-    """Iterate over make() while a thread computes the next few items; an error in it is raised here."""
+    """Iterate over make() while a thread computes the next few items; its errors are raised here."""
     queue: Queue[tuple[bool, T | BaseException | None]] = Queue(_AHEAD)
     stopped = threading.Event()
 

@@ -1,4 +1,4 @@
-"""F for raw documents: a bidirectional LSTM reads the words in their order, in place of V' = v e."""
+"""F for raw documents: the states of a bidirectional LSTM over the words replace V' = v e."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Documents:
         tokens = [torch.as_tensor(np.ascontiguousarray(sequence, dtype=np.int64)) for sequence in sequences]
         padded = pad_sequence(tokens, batch_first=True)
         lengths = torch.tensor([len(t) for t in tokens])
-        # An LSTM cannot read nothing, so there is always a column to read, if only of padding.
+        # An LSTM needs at least one column, if only of padding.
         return cls(padded if padded.shape[1] else padded.new_zeros(len(tokens), 1), lengths)
 
     def __len__(self) -> int:
         return len(self.lengths)
 
     def to(self, device: torch.device | str) -> Documents:
-        return Documents(self.tokens.to(device), self.lengths)  # packing wants lengths on the CPU
+        return Documents(self.tokens.to(device), self.lengths)  # pack_padded_sequence needs lengths on the CPU
 
 
 class DocumentEmbedding(nn.Module):
@@ -53,7 +53,7 @@ class DocumentEmbedding(nn.Module):
         vectors = nn.functional.embedding(documents.tokens, self.word_vectors)
         packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
-        real = torch.arange(states.shape[1]) < documents.lengths[:, None]  # an empty row has read padding
+        real = torch.arange(states.shape[1]) < documents.lengths[:, None]  # an empty row consists of padding
         M = self.attention.attend(states) * real.to(states)[:, :, None]
         total = M.sum(1)
         return self.FC(total if self.pooling == "sum" else total / lengths.to(total)[:, None])

@@ -1,24 +1,24 @@
-"""The closed-form start: with linear maps and gates of 1, L_h has an exact solution.
+"""The closed-form start, known as PLST: an SVD of the labels gives E and D, a ridge regression gives F.
 
     E, D   the h leading right singular vectors of the label matrix:  y_h = y V,  y' = V y_h
     F      ridge regression of the codes on the words:                 x_h = x W,  W = (X'X + ridge I)^-1 X' Z
 
-F fits its own training rows far better than new ones, so scores on training rows teach nothing about ranking. The
-leave-one-out code of a row is what F would say of it had it never seen it,
+F fits its training rows far better than new rows, so nothing about ranking can be learnt from its codes of training
+rows. Leave-one-out codes replace them: the code that an F fitted without the row would give it,
 
-    z_loo = (z_hat - s z) / (1 - s),     s = x (X'X + ridge I)^-1 x'   (the row's leverage),
+    z_loo = (z_hat - s z) / (1 - s),     s = x (X'X + ridge I)^-1 x'   (the row's leverage).
 
-and the leverages come from a few random probe columns that ride along in the same solver (Hutchinson's estimator).
-They are estimates, good enough to tune D on. Whoever learns to combine candidates would learn to read the error of the
-estimate, which contains some of the row's own labels; so F is solved without the rows that are held out for that.
-Where rows are few, so are E and D: a short code remembers which labels a row carries together.
+The leverages are estimated from a few random probe columns in the same solver (Hutchinson's estimator). The estimates
+are good enough to tune D, but their errors depend on the row's own labels, which a stacker would learn to exploit. F is
+therefore solved without the rows that are held out for the stacker. If there are few rows, so are E and D, because a
+short code remembers which labels a row has together.
 
-Where the words' embeddings P are known (GloVe, words x dimensions), F may lean on them,
+If embeddings P of the words are known (GloVe, words x dimensions), F may use them,
 
-    W = U + a P V,     ridge (|U|^2 + |V|^2)  in place of  ridge |W|^2:
+    W = U + a P V,     ridge (|U|^2 + |V|^2)  in place of  ridge |W|^2,
 
-what too few rows, or rows with wrong labels, tell of one word, they tell of all words of similar embedding. That is the
-same regression on the rows x (I, a P); afterwards W is a table of words like any other.
+so that words with similar embeddings share what is learnt, which helps if rows are few or labels are wrong. This is the
+same regression on the rows x (I, a P), and W is computed from its solution.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from rankae.numerics.sparse_product import sparse_product
 from rankae.numerics.top_k import top_k
 
 _PROBES = 24
-_MOST_LEVERAGE = 0.98  # beyond it the correction divides by less than the noise of the estimate
+_MOST_LEVERAGE = 0.98  # for larger ones the divisor would be smaller than the error of the estimate
 _EMBEDDING_SCALE = 0.5  # a; between a quarter and 1 it makes little difference
 
 
 @dataclass(frozen=True)
 class Without:
-    """What would be known without a fold: codes of all rows by an F that has not seen it, and the V they belong to.
+    """The start without a fold: codes of all rows by an F solved without it, and the V that they belong to.
 
-    Rows of the fold are strangers to F; every other row is left out by the formula.
+    Codes of the fold's rows are direct outputs of that F; those of the other rows are leave-one-out codes.
     """
 
     codes: np.ndarray
@@ -73,10 +73,10 @@ def warm_start(
     folds: Sequence[np.ndarray] = (),
     embeddings: WordEmbeddings | None = None,
 ) -> WarmStart:
-    """Solve for E, D and F, and tell what F would say of each row had it not seen it.
+    """Solve for E, D and F, and compute the leave-one-out codes of all rows.
 
-    folds : places of rows that are held out together. Their codes are those of an F that was solved without them;
-        every other row is left out by the formula.
+    folds : indices of rows that are held out together. Their codes come from an F solved without them, those of the
+        other rows from the leave-one-out formula.
     """
     words = rows.shape[1]
     if embeddings is not None:
@@ -84,28 +84,28 @@ def warm_start(
         rows = sp.hstack([rows, sp.csr_matrix(sparse_product(rows, P))], format="csr")
     probes = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), (rows.shape[0], _PROBES))
     label_table = leading_vectors(labels, code_size, seed)
-    # A V of as many columns as labels gives the same scores whatever it has seen; one that has seen all rows but a
-    # seventh hardly differs. Where folds cover every row, rows are few, and V would remember theirs.
+    # A V with as many columns as labels gives the same scores whatever rows it is computed from, and V computed without
+    # one fold, a seventh of the rows, hardly differs. With several folds, rows are few, and V would remember theirs.
     one_table = label_table.shape[1] == labels.shape[1] or len(folds) == 1
     without: list[Without] = []
     solution: np.ndarray | None = None
     before = label_table
     for fold in folds:
         rest = np.setdiff1d(np.arange(rows.shape[0]), fold)
-        own = label_table if one_table else leading_vectors(labels[rest], code_size, seed)
-        start = None if solution is None else _turned(solution, before, own)
-        targets, before = Targets(labels, own, probes), own
+        table = label_table if one_table else leading_vectors(labels[rest], code_size, seed)
+        start = None if solution is None else _converted(solution, before, table)
+        targets, before = Targets(labels, table, probes), table
         solution = RidgeSolver(rows[rest], ridge).solve(targets.taken(rest), start)
-        left = _left_out(rows, solution, targets)
-        left[fold] = sparse_product(rows[fold], solution[:, : own.shape[1]])
-        without.append(Without(left, own))
+        codes = _left_out(rows, solution, targets)
+        codes[fold] = sparse_product(rows[fold], solution[:, : table.shape[1]])
+        without.append(Without(codes, table))
     targets = Targets(labels, label_table, probes)
-    start = None if solution is None else _turned(solution, before, label_table)
-    # From the solution without a fold it is not far.
+    start = None if solution is None else _converted(solution, before, label_table)
+    # The solution without a fold is close to this one.
     solution = RidgeSolver(rows, ridge).solve(targets, start, iterations=12 if start is None else 6)
     loo_codes = _left_out(rows, solution, targets)
-    for fold, known in zip(folds, without, strict=True):
-        loo_codes[fold] = _turned(known.codes[fold], known.label_table, label_table)
+    for fold, fold_start in zip(folds, without, strict=True):
+        loo_codes[fold] = _converted(fold_start.codes[fold], fold_start.label_table, label_table)
     h = label_table.shape[1]
     word_table = np.ascontiguousarray(solution[:words, :h])
     if embeddings is not None:
@@ -113,8 +113,8 @@ def warm_start(
     return WarmStart(word_table, label_table, loo_codes, ridge, without)
 
 
-def _turned(codes: np.ndarray, table: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Codes (or tables of them) that belong to one V as they are, nearly, for the other; more columns stay behind."""
+def _converted(codes: np.ndarray, table: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Codes (or word tables) for one V, approximately converted to those for another; further columns are kept."""
     if table is other:
         return codes
     h = table.shape[1]
@@ -122,14 +122,14 @@ def _turned(codes: np.ndarray, table: np.ndarray, other: np.ndarray) -> np.ndarr
 
 
 def _left_out(rows: sp.csr_matrix, solution: np.ndarray, targets: Targets) -> np.ndarray:
-    """Leave-one-out codes, from what F and the probes' columns answer for the rows that they were solved on."""
+    """Leave-one-out codes, from the outputs of F and of the probe columns for the rows that they were solved on."""
     h, blocks = targets.table.shape[1], RowBlocks(rows)
-    found = np.empty((rows.shape[0], h), dtype=np.float32)
+    codes = np.empty((rows.shape[0], h), dtype=np.float32)
     for span in blocks.spans:
-        answers, wanted = sparse_product(blocks.block(span), solution), targets.of_rows(span)
-        leverage = np.clip(np.mean(answers[:, h:] * wanted[:, h:], axis=1), 0, _MOST_LEVERAGE)[:, None]
-        found[span] = (answers[:, :h] - leverage * wanted[:, :h]) / (1 - leverage)
-    return found
+        answers, target = sparse_product(blocks.block(span), solution), targets.of_rows(span)
+        leverage = np.clip(np.mean(answers[:, h:] * target[:, h:], axis=1), 0, _MOST_LEVERAGE)[:, None]
+        codes[span] = (answers[:, :h] - leverage * target[:, :h]) / (1 - leverage)
+    return codes
 
 
 def leave_one_out_precision(
@@ -142,14 +142,14 @@ def leave_one_out_precision(
 ) -> dict[float, np.ndarray]:
     """For each ridge, the precision of each validation row by leave-one-out scores: the mean of its P@1, P@3 and P@5.
 
-    A short code suffices to compare settings.
+    A short code is enough to compare settings.
 
-    validation : places of the rows to count. Rows that have a near-duplicate among the others reward memory,
-        whatever the setting, and should not be (see `novel_rows`).
+    validation : indices of the rows to measure. Rows with a near-duplicate among the others should not be among them,
+        because they favour settings that memorise (see `novel_rows`).
     """
-    found = {}
+    precisions = {}
     for ridge in ridges:
         start = warm_start(rows, labels, 64, ridge, seed, embeddings=embeddings)
         columns = top_k(start.loo_codes[validation], start.label_table, None, 5)[0]
-        found[ridge] = row_merits(columns, labels[validation])
-    return found
+        precisions[ridge] = row_merits(columns, labels[validation])
+    return precisions

@@ -1,4 +1,4 @@
-"""A network that starts as its closed form (see `rankae.paper.closed_form` and `rankae.paper.two_paths`)."""
+"""Initialises a network as the closed-form start (see `rankae.paper.closed_form` and `rankae.paper.two_paths`)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from rankae.paper.rank_network import RankNetwork
 from rankae.paper.settings import JointSettings
 from rankae.paper.two_paths import TwoPathEmbedding
 
-TEMPERATURE = 12.0  # ridge scores lie within 0 and 1; a ranking loss wants them several units apart
-_CODE_LENGTH = 3.0  # of the linear code as the ReLU layer reads it; codes are short
-_WORD_DEVIATION = 0.1  # of the numbers in a word's attended vector
+TEMPERATURE = 12.0  # ridge scores lie between 0 and 1; the ranking loss needs differences of several units
+_CODE_LENGTH = 3.0  # mean length to which codes are scaled for the ReLU layer
+_WORD_DEVIATION = 0.1  # standard deviation of the initial word vectors of the attended path
 
 
 @torch.no_grad()
 def started_network(start: WarmStart, settings: JointSettings, embeddings: WordEmbeddings | None = None) -> RankNetwork:
-    """F's linear path is the ridge regression, E the labels' singular vectors V, D the same at a temperature.
+    """F's linear path is the ridge regression, E has the labels' singular vectors V, and D has V times the temperature.
 
-    Attended word vectors are drawn; words that have a meaning, such as GloVe's, start from a random map of it.
+    The word vectors of the attended path are random; those of words with embeddings are a random projection of these.
     """
     words, labels = len(start.word_table), len(start.label_table)
     network = RankNetwork(settings.architecture(words, labels))
@@ -36,11 +36,11 @@ def started_network(start: WarmStart, settings: JointSettings, embeddings: WordE
     E.label_vectors.copy_(V)
     D.label_vectors.copy_(TEMPERATURE * V)
     if embeddings is not None:
-        _lean_on(F.word_vectors, torch.from_numpy(embeddings.vectors), deviation, settings.seed)
+        _project_embeddings(F.word_vectors, torch.from_numpy(embeddings.vectors), deviation, settings.seed)
     return network
 
 
-def _lean_on(table: Tensor, vectors: Tensor, deviation: float, seed: int) -> None:
+def _project_embeddings(table: Tensor, vectors: Tensor, deviation: float, seed: int) -> None:
     known = vectors.any(dim=1)
     generator = torch.Generator().manual_seed(seed + 1)
     channels = torch.randn(vectors.shape[1], table.shape[1], generator=generator) * deviation

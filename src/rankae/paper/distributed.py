@@ -1,15 +1,15 @@
-"""The paper's training on several processes (torchrun): E and D cut by labels, rows shared out, or both.
+"""The paper's training on several processes (torchrun): label parallel, data parallel, or both.
 
-Label parallel: each process has some labels' rows of E and D; F and the small layers are the same everywhere.
+Label parallel: each process has the rows of E and D of some labels; F and the small layers are replicated.
 
-    code E(y)        the sum over a row's labels is summed over processes
-    L_P, L_N         need a row's lowest positive and highest negative score: one all-reduce of two numbers a row; then
-                     one of the numbers of violators, which the two extreme labels answer for
-    gradient of z    summed over processes, so that all that comes before it moves alike everywhere
+    code E(y)        partial sums over a row's labels are summed over processes
+    L_P, L_N         need each row's lowest positive and highest negative score: one all-reduce of two numbers per row,
+                     and one of the numbers of violators, which the gradients of these two labels need
+    gradient of z    summed over processes, so that the replicated parameters stay equal
 
-Nothing of the size of the labels ever crosses the wire. Data parallel: groups of processes take different rows, and
+Nothing of the size of the label set is ever sent. Data parallel: groups of processes train on different rows and
 average their gradients. The same seed and number of shards give the same model; another number of label shards gives
-the same but for the rounding of sums.
+the same model up to the rounding of sums.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from rankae.paper.settings import JointSettings
 from rankae.progress import bar
 
 _TABLES = ("E.label_vectors", "D.label_vectors", "D.label_bias")  # a row for each label
-LABEL_SHARDS = "RANKAE_LABEL_SHARDS"  # processes that share the labels; by default all of them
+LABEL_SHARDS = "RANKAE_LABEL_SHARDS"  # environment variable: number of processes that share the labels; by default all
 
 
 def join() -> None:
-    """Become one of the processes that torchrun has started."""
+    """Join the process group of the processes that torchrun has started."""
     backend = "nccl" if torch.cuda.is_available() else "gloo"
     attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
     if attempt == "0":
         dist.init_process_group(backend)
         return
-    # The store of torchrun outlives a restart, and with it the addresses of the processes that are gone.
+    # torchrun's store survives a restart, with the addresses of dead processes, so keys get a new prefix.
     world, rank = int(os.environ["WORLD_SIZE"]), int(os.environ["RANK"])
     of_agent = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
     address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
@@ -62,7 +62,8 @@ def is_running() -> bool:
 
 
 class Ranks:
-    """Who shares labels with whom, and who shares rows: rank = data group * label shards + label shard."""
+    """The process groups that share labels and those that share rows: rank = data group * label shards + label
+    shard."""
 
     def __init__(self, label_shards: int) -> None:
         world, rank = dist.get_world_size(), dist.get_rank()
@@ -71,11 +72,11 @@ class Ranks:
         self.label_shards, self.data_groups = label_shards, world // label_shards
         self.label_rank, self.data_rank = rank % label_shards, rank // label_shards
         for group in range(self.data_groups):
-            own = dist.new_group([group * label_shards + i for i in range(label_shards)])
-            self.labels = own if group == self.data_rank else getattr(self, "labels", None)
+            process_group = dist.new_group([group * label_shards + i for i in range(label_shards)])
+            self.labels = process_group if group == self.data_rank else getattr(self, "labels", None)
         for shard in range(label_shards):
-            own = dist.new_group([group * label_shards + shard for group in range(self.data_groups)])
-            self.rows = own if shard == self.label_rank else getattr(self, "rows", None)
+            process_group = dist.new_group([group * label_shards + shard for group in range(self.data_groups)])
+            self.rows = process_group if shard == self.label_rank else getattr(self, "rows", None)
 
     def labels_of(self, shard: int, labels: int) -> slice:
         return slice(labels * shard // self.label_shards, labels * (shard + 1) // self.label_shards)
@@ -92,9 +93,9 @@ def train_on_ranks(
     checkpoint_dir: str | Path | None = None,
     resume: bool = False,
 ) -> RankNetwork:
-    """As `train_joint`, on all processes of the group; the first one returns the network, others raise `OtherRank`.
+    """As `train_joint`, on all processes; the first one returns the network, the others raise `OtherRank`.
 
-    Every process keeps its own state after each epoch; a run that goes on does so from the last epoch that all have.
+    Every process writes its own checkpoints; a run resumes from the last epoch that all processes have finished.
     """
     _check(settings, labels)
     ranks = Ranks(int(os.environ.get(LABEL_SHARDS, dist.get_world_size())))
@@ -102,13 +103,13 @@ def train_on_ranks(
         raise RankaeError(f"{labels.shape[1]} labels are fewer than {ranks.label_shards} shards; start fewer processes")
     with limited_to(settings.threads):
         whole = new_network(rows, labels, settings, words, word_vectors) if network is None else network
-        own = ranks.labels_of(ranks.label_rank, labels.shape[1])
+        label_span = ranks.labels_of(ranks.label_rank, labels.shape[1])
         part = np.arange(ranks.data_rank, labels.shape[0], ranks.data_groups)
         if len(part) < -(-labels.shape[0] // ranks.data_groups):  # as many steps everywhere
             part = np.append(part, ranks.data_rank - 1)
-        rows, labels = _taken(rows, part), labels[part][:, own]
+        rows, labels = _taken(rows, part), labels[part][:, label_span]
         settings = replace(settings, batch=max(1, settings.batch // ranks.data_groups))
-        run = ShardedTraining(_cut(whole, own), settings, -(-labels.shape[0] // settings.batch), ranks)
+        run = ShardedTraining(_cut(whole, label_span), settings, -(-labels.shape[0] // settings.batch), ranks)
         shape, folder = whole.shape, _common_folder(checkpoint_dir)
         del whole
         places = [folder / f"rank-{dist.get_rank()}" / kind for kind in ("even", "odd")]
@@ -128,7 +129,7 @@ def train_on_ranks(
 
 
 class ShardedTraining(JointTraining):
-    """A run on some of the labels, some of the rows, or both."""
+    """A training run on a shard of the labels, of the rows, or of both."""
 
     def __init__(self, network: RankNetwork, settings: JointSettings, steps_per_epoch: int, ranks: Ranks) -> None:
         super().__init__(network, settings, steps_per_epoch)
@@ -142,11 +143,11 @@ class ShardedTraining(JointTraining):
         return {"L_h": common_embedding_loss(x_h, y_h), "L_ae": self.settings.balance * ranking}
 
     def _encoded(self, E: LabelEncoder, y: Bags) -> Tensor:
-        own = weighted_sum(take_rows(E.label_vectors, y.distinct), y)
-        return E.FC2(E.act(_Sum.apply(own, self.ranks.labels) + E.bias))
+        partial_sum = weighted_sum(take_rows(E.label_vectors, y.distinct), y)
+        return E.FC2(E.act(_Sum.apply(partial_sum, self.ranks.labels) + E.bias))
 
     def gradients_are_there(self) -> None:
-        """Average them over those who have the same labels and other rows."""
+        """Average gradients over the processes with the same labels and other rows."""
         if self.ranks.data_groups == 1:
             return
         for parameter in self.network.parameters():
@@ -163,11 +164,11 @@ class ShardedTraining(JointTraining):
 
 
 class _Sum(torch.autograd.Function):
-    """Summed over processes; what comes after is the same everywhere, and so is its gradient."""
+    """Sum over processes; everything after it is replicated, and so is its gradient."""
 
     @staticmethod
-    def forward(ctx: Any, own: Tensor, group: Any) -> Tensor:
-        total = own.clone()
+    def forward(ctx: Any, partial_sum: Tensor, group: Any) -> Tensor:
+        total = partial_sum.clone()
         dist.all_reduce(total, group=group)
         return total
 
@@ -177,7 +178,7 @@ class _Sum(torch.autograd.Function):
 
 
 class _SumOfGradients(torch.autograd.Function):
-    """The same everywhere; its gradient has a share from each process."""
+    """Identity, whose gradient is summed over processes."""
 
     @staticmethod
     def forward(ctx: Any, z: Tensor, group: Any) -> Tensor:
@@ -192,7 +193,7 @@ class _SumOfGradients(torch.autograd.Function):
 
 
 class _RankingAcross(torch.autograd.Function):
-    """`ranking_loss` of labels that are spread over processes, and its closed-form gradient."""
+    """`ranking_loss` over labels that are sharded over processes, with its closed-form gradient."""
 
     @staticmethod
     def forward(ctx: Any, z: Tensor, table: Tensor, bias: Tensor, y: Bags, margin: float, group: Any) -> Tensor:
@@ -207,16 +208,17 @@ class _RankingAcross(torch.autograd.Function):
         wrong_n, wrong_p = (above > 0) & ~positive & ranked, (below > 0) & positive & ranked
         lowest, highest = positive & (scores == low), ~positive & (scores == high)
         loss = (above * wrong_n).nan_to_num().sum(1) + (below * wrong_p).nan_to_num().sum(1)
-        found = torch.stack([own.sum(1).to(loss.dtype) for own in (wrong_n, wrong_p, lowest, highest)] + [loss])
-        dist.all_reduce(found, group=group)
-        negatives, positives, lows, highs = (own[:, None] for own in found[:4])
-        # The lowest positive is pushed up by every negative that violates, the highest negative down by every positive.
+        totals = torch.stack([counts.sum(1).to(loss.dtype) for counts in (wrong_n, wrong_p, lowest, highest)] + [loss])
+        dist.all_reduce(totals, group=group)
+        negatives, positives, lows, highs = (counts[:, None] for counts in totals[:4])
+        # Every violating negative pushes the lowest positive up, every violating positive pushes the highest negative
+        # down.
         pull = wrong_n.to(z.dtype) - wrong_p.to(z.dtype)
         pull -= lowest * (negatives / lows.clamp(min=1)) * ranked
         pull += highest * (positives / highs.clamp(min=1)) * ranked
         pull /= max(1, len(z))
         ctx.save_for_backward(pull @ table, pull.T @ z, pull.sum(0))
-        return found[4].sum() / max(1, len(z))
+        return totals[4].sum() / max(1, len(z))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
@@ -236,22 +238,24 @@ def _taken(rows: Rows, part: np.ndarray) -> Rows:
     return rows[part] if isinstance(rows, CodedRows) or sp.issparse(rows) else [rows[i] for i in part]  # type: ignore[index,call-overload]
 
 
-def _cut(network: RankNetwork, own: slice) -> RankNetwork:
-    """The network with the labels of one shard."""
-    state = {name: value[own].clone() if name in _TABLES else value for name, value in network.state_dict().items()}
-    part = RankNetwork(replace(network.shape, labels=own.stop - own.start))
+def _cut(network: RankNetwork, label_span: slice) -> RankNetwork:
+    """The network restricted to the labels of one shard."""
+    state = {
+        name: value[label_span].clone() if name in _TABLES else value for name, value in network.state_dict().items()
+    }
+    part = RankNetwork(replace(network.shape, labels=label_span.stop - label_span.start))
     part.load_state_dict(state)
     return part
 
 
 def _joined(shape: Any, folder: Path, ranks: Ranks, history: list[dict[str, Any]]) -> RankNetwork:
-    """The whole network from what each shard of the labels has written."""
+    """The whole network, joined from the files of all label shards."""
     network = RankNetwork(shape)
     state = network.state_dict()
     for shard in range(ranks.label_shards):
-        found = read_checkpoint(folder / f"rank-{shard}" / "last")
-        assert found is not None
-        for name, value in found.tensors.items():
+        checkpoint = read_checkpoint(folder / f"rank-{shard}" / "last")
+        assert checkpoint is not None
+        for name, value in checkpoint.tensors.items():
             if name in _TABLES:
                 state[name][ranks.labels_of(shard, shape.labels)] = value
             elif shard == 0:
@@ -262,25 +266,27 @@ def _joined(shape: Any, folder: Path, ranks: Ranks, history: list[dict[str, Any]
 
 
 def _common_folder(checkpoint_dir: str | Path | None) -> Path:
-    """The first process's folder, which all can reach; one of its own where it has none."""
+    """The first process's checkpoint folder (or a temporary one), which all processes must be able to reach."""
     from tempfile import mkdtemp
 
-    said: list[Any] = [None]
+    broadcast: list[Any] = [None]
     if dist.get_rank() == 0:
-        said = [str(Path(checkpoint_dir or mkdtemp(prefix="rankae-ranks-")).resolve())]
-    dist.broadcast_object_list(said, src=0)
-    return Path(said[0])
+        broadcast = [str(Path(checkpoint_dir or mkdtemp(prefix="rankae-ranks-")).resolve())]
+    dist.broadcast_object_list(broadcast, src=0)
+    return Path(broadcast[0])
 
 
 def _agreed(places: list[Path]) -> Checkpoint | None:
-    """This process's state after the last epoch that all processes have finished."""
-    kept = {found.facts["epoch"]: found for place in places if (found := read_checkpoint(place)) is not None}
-    epoch = torch.tensor(max(kept, default=0))
+    """This process's checkpoint of the last epoch that all processes have finished."""
+    by_epoch = {
+        checkpoint.facts["epoch"]: checkpoint for place in places if (checkpoint := read_checkpoint(place)) is not None
+    }
+    epoch = torch.tensor(max(by_epoch, default=0))
     dist.all_reduce(epoch, dist.ReduceOp.MIN)
     if not int(epoch):
         return None
-    if int(epoch) not in kept:
+    if int(epoch) not in by_epoch:
         raise RankaeError(
             f"the checkpoint of epoch {int(epoch)} is missing in {places[0].parent}; train from the start"
         )
-    return kept[int(epoch)]
+    return by_epoch[int(epoch)]

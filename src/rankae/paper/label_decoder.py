@@ -14,7 +14,7 @@ from rankae.paper.label_encoder import LabelEncoder
 class Decoder(nn.Module):
     """Two fully connected layers: y' = FC2(act(FC1 y_h)).
 
-    FC2 is kept as a table of one row a label, because losses and predictions read it in blocks of labels.
+    FC2 is stored as a table with a row for each label, because losses and predictions read it in blocks of labels.
     """
 
     label_vectors: nn.Parameter  # FC2 [L, h]
@@ -30,14 +30,14 @@ class Decoder(nn.Module):
         """Weight and bias of FC1."""
 
     def hidden(self, codes: Tensor) -> Tensor:
-        """act(FC1 y_h): what the rows of `label_vectors` are multiplied with."""
+        """act(FC1 y_h), the input of FC2."""
         return self.act(functional.linear(codes, *self.first_layer()))
 
     def forward(self, codes: Tensor) -> Tensor:
         return functional.linear(self.hidden(codes), self.label_vectors, self.label_bias)
 
     def folded(self) -> tuple[Tensor, Tensor]:
-        """Both layers as one table [L, h] and one bias [L], if there is no activation between them."""
+        """Both layers folded into one table [L, h] and one bias [L]; for linear activation only."""
         if not isinstance(self.act, nn.Identity):
             raise TypeError("only a decoder with linear activation folds into one table")
         with torch.no_grad():
@@ -58,7 +58,7 @@ class LabelDecoder(Decoder):
 
 
 class MergedDecoder(Decoder):
-    """D as one layer: y' = T y_h + d, which is all that two linear layers in a row can say."""
+    """D as one layer, y' = T y_h + d, to which two consecutive linear layers are equivalent."""
 
     def __init__(self, code_size: int, labels: int) -> None:
         super().__init__(labels, "linear")
@@ -76,16 +76,16 @@ class MergedDecoder(Decoder):
 
 
 class TiedDecoder(Decoder):
-    """D with E's weights turned round: with E(y) = W2 act(T' y + b), D(y_h) = T act(W2' y_h + c) + d.
+    """D with E's transposed weights: with E(y) = W2 act(T' y + b), D(y_h) = T act(W2' y_h + c) + d.
 
-    L_h shrinks the directions of the code that F cannot predict. A D of its own amplifies them again, because L_ae is
-    measured on E's codes, where nothing is missing; and with them it amplifies F's errors. A tied D shrinks with E.
+    L_h shrinks the directions of E's codes that F cannot predict. An untied D amplifies them again, because L_ae is
+    measured on E's codes, and thereby amplifies F's errors. A tied D shrinks together with E.
     """
 
     def __init__(self, encoder: LabelEncoder, labels: int, activation: str) -> None:
         super().__init__(labels, activation)
         self.bias = nn.Parameter(torch.zeros(encoder.FC2.in_features))
-        self._encoder = (encoder,)  # in a tuple, so that E's parameters are counted and saved once
+        self._encoder = (encoder,)  # in a tuple, so that E's parameters are registered and saved only once
 
     @property
     def label_vectors(self) -> nn.Parameter:  # type: ignore[override]

@@ -12,7 +12,7 @@ from rankae.paper.kernels import take_rows, weighted_sum
 class LabelEncoder(nn.Module):
     """Two fully connected layers on the 0/1 label vector: y_h = FC2(act(FC1 y)).
 
-    FC1 y is a sum of one row of a table for each positive label, so the 0/1 matrix is never built.
+    FC1 y is the sum of the table rows of the positive labels, so the 0/1 matrix is never built.
     """
 
     def __init__(self, labels: int, code_size: int, activation: str, merged: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Adam for tables of which a batch touches a few rows: the other rows cost nothing and do not move."""
+"""Adam for tables with sparse gradients: rows without a gradient are not updated and cost nothing."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from torch import Tensor, nn
 
 from rankae.paper.kernels import numba_adam
 
-_DECAY_EVERY = 16  # steps: to touch all rows in each would take longer than the step
+_DECAY_EVERY = 16  # steps, since decaying all rows in every step would take longer than the step itself
 
 
 class RowAdam(torch.optim.Optimizer):
-    """Adam whose state for a row changes only when that row has a gradient.
+    """Adam whose state of a row changes only when that row has a gradient.
 
-    Gradients must be sparse tensors, as `take_rows` gives them. Every row counts its own steps, so that a rare word's
-    first step is as long as a frequent word's was. Weight decay is decoupled, and falls on rows when they are touched.
+    Gradients must be sparse tensors, as `take_rows` produces. Every row counts its own steps for Adam's bias
+    correction. Weight decay is decoupled, and is applied to rows that have a gradient.
 
-    flat : one second moment for the whole table, the mean square of all touched numbers, in place of one a number:
-        step = m / sqrt(mean of g^2). A row with small or few gradients then moves little. The decay falls on all rows
-        alike, touched or not, as a ridge does: what few rows say of a word counts for little.
+    flat : one second moment for the whole table, the mean square of all gradients, in place of one per number:
+        step = m / sqrt(mean of g^2). Rows with small or few gradients then move little. The decay applies to all rows
+        alike, as a ridge does, so that words of few rows stay small.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class RowAdam(torch.optim.Optimizer):
 
 
 def _by_row(table: Tensor) -> Tensor:
-    """Single numbers, such as biases, as rows of one."""
+    """A vector, such as biases, as a table with one column."""
     return table[:, None] if table.ndim == 1 else table
 
 

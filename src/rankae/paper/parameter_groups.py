@@ -1,4 +1,4 @@
-"""Which optimiser moves which parameter of a network, and how fast."""
+"""The optimisers of a network's parameters, and their learning rates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankae.paper.settings import JointSettings
 
 
 def joint_optimizers(network: RankNetwork, settings: JointSettings) -> dict[str, torch.optim.Optimizer]:
-    """AdamW for what every batch moves, `RowAdam` for tables of which a batch touches few rows."""
+    """`RowAdam` for tables with sparse gradients, AdamW for all other parameters."""
     E, D, shape = network.E, network.D, network.shape
     words = [network.F.word_vectors] if shape.word_encoder == "bag" else []
     label_tables: list[nn.Parameter] = []
@@ -25,19 +25,19 @@ def joint_optimizers(network: RankNetwork, settings: JointSettings) -> dict[str,
     others = [p for p in network.parameters() if p.requires_grad and id(p) not in in_rows]
 
     rates = _rates(network, settings)
-    of_words: dict[str, Any] = {"params": words, "rate": settings.word_rate}
-    of_words["flat"] = settings.word_optimizer == "flat"
-    of_words["weight_decay"] = settings.decay if settings.word_decay is None else settings.word_decay
+    word_group: dict[str, Any] = {"params": words, "rate": settings.word_rate}
+    word_group["flat"] = settings.word_optimizer == "flat"
+    word_group["weight_decay"] = settings.decay if settings.word_decay is None else settings.word_decay
     common: dict[str, Any] = {"lr": settings.learning_rate, "weight_decay": settings.decay}
     dense = torch.optim.AdamW(_by_rate(others, rates), fused=True, **common)
     optimizers: dict[str, torch.optim.Optimizer] = {"dense": dense}
-    if rows := [group for group in (of_words, *_by_rate(label_tables, rates)) if group["params"]]:
+    if rows := [group for group in (word_group, *_by_rate(label_tables, rates)) if group["params"]]:
         optimizers["rows"] = RowAdam(rows, **common)
     return optimizers
 
 
 def _rates(network: RankNetwork, settings: JointSettings) -> dict[int, float]:
-    """Learning rates, in multiples of `settings.learning_rate`, of the parameters that have one of their own."""
+    """Learning rates of some parameters (by id), in multiples of `settings.learning_rate`."""
     E, D, F = network.E, network.D, network.F
     rates = {id(E.label_vectors): settings.encoder_rate}
     if network.shape.tied:
@@ -48,8 +48,8 @@ def _rates(network: RankNetwork, settings: JointSettings) -> dict[int, float]:
 
 
 def _by_rate(parameters: list[nn.Parameter], rates: dict[int, float]) -> list[dict[str, Any]]:
-    """The optimiser's groups of some parameters: each with its learning rate, in multiples of the others'."""
+    """Parameter groups for the optimiser, one for each learning rate."""
     groups: dict[float, list[nn.Parameter]] = {}
     for parameter in parameters:
         groups.setdefault(rates.get(id(parameter), 1.0), []).append(parameter)
-    return [{"params": own, "rate": rate} for rate, own in groups.items()]
+    return [{"params": members, "rate": rate} for rate, members in groups.items()]

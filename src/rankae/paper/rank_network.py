@@ -35,7 +35,7 @@ Batch: TypeAlias = Bags | Documents
 
 
 class RankNetwork(nn.Module):
-    """F, E and D, and what a model does with them once they are trained.
+    """F, E and D, with prediction and saving.
 
     history : one dict of figures for each epoch of training.
     index : over D's labels, if one was built; further training drops it.
@@ -83,7 +83,7 @@ class RankNetwork(nn.Module):
 
     @torch.no_grad()
     def scores(self, rows: Rows, batch: int = 1024) -> Iterator[np.ndarray]:
-        """Scores of all labels, one block of rows after the other."""
+        """Scores of all labels, in blocks of rows."""
         for part in _blocks(count_rows(rows), batch):
             y = self.D(self._codes(rows[part]))
             yield (torch.sigmoid(y) if self.shape.scores == "sigmoid" else y).cpu().numpy()
@@ -98,7 +98,7 @@ class RankNetwork(nn.Module):
         return columns, scores
 
     def decoder(self) -> tuple[np.ndarray, np.ndarray]:
-        """The table and the bias of labels that `codes_for_decoder` are held against."""
+        """The label table and biases to which `codes_for_decoder` are the input."""
         if self.shape.activation == "linear":
             return self.folded_decoder()
         return _array(self.D.label_vectors), _array(self.D.label_bias)
@@ -108,7 +108,7 @@ class RankNetwork(nn.Module):
 
     @torch.no_grad()
     def codes_of_labels(self, labels: sp.csr_matrix) -> np.ndarray:
-        """For the decoder, codes of rows that carry these labels: E's, which F's are trained to be."""
+        """E(y) of rows with these labels, as the decoder reads them."""
         return self._as_decoder_reads(_array(self.E(Bags.from_csr(labels).to(self.device))))
 
     @torch.no_grad()
@@ -127,7 +127,7 @@ class RankNetwork(nn.Module):
     # The model file ------------------------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """JSON values and parameters by name, as `from_state` needs them."""
+        """JSON values and parameters by name, for `from_state`."""
         arrays: dict[str, Any] = {name: value.cpu().numpy() for name, value in self.state_dict().items()}
         settings = asdict(self.shape)
         if self.precision != "float32":
@@ -138,15 +138,15 @@ class RankNetwork(nn.Module):
         return settings, packed(arrays)
 
     def shrunk(self, precision: str) -> RankNetwork:
-        """A network whose tables hold what a file of this precision can."""
+        """The network with its tables rounded to this precision."""
         small = copy(self)
         small.precision = precision
         return RankNetwork.from_state(*small.state())
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """The network that `arrays` came from. They are used in place, so a network from mapped files cannot be trained
-        before it is copied."""
+        """The network of a saved state. Arrays are used in place; a network from mapped files must be copied before it
+        can be trained."""
         shape = {name: value for name, value in settings.items() if name != "precision"}
         index = {n.removeprefix("index."): v for n, v in arrays.items() if n.startswith("index.")}
         arrays = unpacked({name: value for name, value in arrays.items() if not name.startswith("index.")})
@@ -162,7 +162,7 @@ class RankNetwork(nn.Module):
             network.index = UsearchIndex.restore(index, *network.decoder())
         return network
 
-    # Tables that stay the same until training goes on ----------------------------------------------------------
+    # Cached tables, valid until training continues -------------------------------------------------------------
 
     def train(self, mode: bool = True) -> Self:
         self._forget_constants()

@@ -8,7 +8,7 @@ LENGTHS = (4, 8, 16)  # numbers of epochs to choose from
 
 
 def learning_rate_factor(step: int, steps: int, warmup: float) -> float:
-    """Rise in a straight line over the first `warmup` share of the steps, then fall to 0 along a half cosine."""
+    """Linear warm-up over the first `warmup` share of the steps, then a half cosine down to 0."""
     rise = warmup * steps
     if step < rise:
         return (step + 1) / (rise + 1)

@@ -1,12 +1,11 @@
-"""F with two paths: one linear, solved in closed form and left as it is, and dual attention with ReLU units beside it.
+"""F with two paths: a linear one, solved in closed form and fixed, and dual attention with ReLU units.
 
     z   = sum of v w                         w, the solved vector of each word; the gate is exactly 1
     x_h = z + U relu(W z + b) + T relu(2 pool(V' * A) + c)
 
-U and T start at 0 and the gate at A = 1/2, so the network starts as the closed form. z already tells the rows that it
-was solved on from all others: on what it says of them there is nothing to learn. So a training row comes with the code
-that z would have been, had it not seen the row (see `rankae.paper.closed_form`), and joint training does not fall from
-its start.
+U and T start at 0 and the gates at A = 1/2, so the network starts as the closed form. z has overfitted the rows that it
+was solved on, so in training it is replaced by the row's leave-one-out code (see `rankae.paper.closed_form`). Without
+that, joint training makes the start worse.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from rankae.paper.kernels import take_rows, weighted_sum
 
 
 class ReluPathEmbedding(FeatureEmbedding):
-    """x_h = T relu(2 pool(V' * A) + c), half of whose units a training step does not see."""
+    """x_h = T relu(2 pool(V' * A) + c), with a dropout of one half."""
 
     FC: nn.Linear
 
@@ -29,7 +28,7 @@ class ReluPathEmbedding(FeatureEmbedding):
         super().__init__(shape)
         self.pooled_bias = nn.Parameter(torch.zeros(shape.word_size))
         self.FC = nn.Linear(shape.word_size, shape.code_size, bias=False)  # T
-        # A gate starts at 1/2, so a gated sum is doubled to start where an ungated one does.
+        # Gates start at 1/2, so that twice the gated sum starts as the ungated one.
         self.scale = 2.0 if shape.attention else 1.0
         self.dropout = 0.5
 
@@ -41,7 +40,7 @@ class ReluPathEmbedding(FeatureEmbedding):
 
 
 class TwoPathEmbedding(ReluPathEmbedding):
-    """`solved_words` [V, h] are the linear path's, `word_vectors` [V, C] those of dual attention."""
+    """`solved_words` [V, h] is the word table of the linear path, `word_vectors` [V, C] that of dual attention."""
 
     def __init__(self, shape: Architecture) -> None:
         super().__init__(shape)
@@ -62,7 +61,7 @@ class TwoPathEmbedding(ReluPathEmbedding):
         return self._joined(z, pooled, bags)
 
     def without_words(self) -> None:
-        """Leave the linear path's words to somebody else, who has them already and gives every row its code."""
+        """Drop the word table of the linear path; rows must then come with their codes."""
         self.solved_words = nn.Parameter(self.solved_words.new_empty(0, self.solved_words.shape[1]), False)
 
     def _joined(self, z: Tensor, pooled: Tensor, bags: Bags) -> Tensor:

@@ -1,4 +1,4 @@
-"""What the network's hot loops run on: fused loops on the CPU, plain torch for any other device or number type."""
+"""Kernels of the network: compiled loops on the CPU, plain torch for other devices and number types."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 """Gather, attend and pool in one loop, on the CPU.
 
 The gate of a token is sigmoid(F2 relu(F1 v e)). F1 and F2 have no bias and relu(|v| u) = |v| relu(u), so it is
-sigmoid(|v| g) with g = F2 relu(F1 e), or g = F2 relu(-F1 e) where v < 0: two vectors that belong to the word, not
-to the token. A token then costs one sigmoid a channel and nothing is stored for it; the backward pass computes the
-sigmoid again. Training goes word by word, so that a word's vectors are read once; prediction, which has tables of the
-whole vocabulary and no order by word, goes row by row.
+sigmoid(|v| g) with g = F2 relu(F1 e), or g = F2 relu(-F1 e) if v < 0: two vectors that depend on the word, not on the
+token. A token then costs one sigmoid per channel, and nothing is stored for it; the backward pass computes the sigmoid
+again. Training goes word by word, so that a word's vectors are read once; prediction, which has tables of the whole
+vocabulary and no order by word, goes row by row.
 
-In training each thread takes a share of the words all the way, thin products and sigmoids, and adds up a sum of its
-own. Threads meet once forward and once backward: on a machine that others use too, every meeting is a wait for whoever
-has lost its core, and torch's own threads, which meet at every product, took most of the time.
+In training each thread processes a share of the words completely and adds up a sum of its own, so that threads
+synchronise once in the forward and once in the backward pass. torch's own threads, which synchronise at every product,
+spent most of the time waiting on a machine with other load.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rankae.paper.kernels.sigmoid import sigmoid
 
 T = TypeVar("T")
 
-_BLOCK, _FEWEST_WORDS = 2**18, 128  # channels of words, and words, of a block: its gates stay in the cache
+_BLOCK, _FEWEST_WORDS = 2**18, 128  # numbers, and least words, of a block, so that its gates stay in the cache
 # Without the numpy error model, a check for division by zero keeps the loops scalar.
 _FAST = {"fastmath": True, "error_model": "numpy", "cache": True, "nogil": True}
 
@@ -108,19 +108,19 @@ def _signed_squeeze(vectors: Tensor, F1: Tensor, both_signs: bool) -> Tensor:
 
 
 def word_gates(vectors: Tensor, F1: Tensor, F2: Tensor, both_signs: bool) -> Tensor:
-    """g of each word for positive and, if asked, for negative weights: [1 or 2, words, C]."""
+    """g of each word for positive and, with `both_signs`, for negative weights: [1 or 2, words, C]."""
     return _signed_squeeze(vectors, F1, both_signs).mT @ F2.T
 
 
 def gated_sum(vectors: Tensor, gates: Tensor, bags: Bags) -> Tensor:
-    """Each row's sum of v e * sigmoid(|v| g), from gates at hand: what a network does once it no longer changes."""
+    """Each row's sum of v e * sigmoid(|v| g), from precomputed gates, for prediction."""
     pooled = vectors.new_empty(len(bags), vectors.shape[1])
     _run(_attend, bags.row_starts, bags.words, bags.weights.to(vectors.dtype), vectors, gates, pooled)
     return pooled
 
 
 class _Block(NamedTuple):
-    """What the backward pass needs of the words first:last."""
+    """Intermediate results of the words first:last for the backward pass."""
 
     first: int
     last: int
@@ -129,10 +129,8 @@ class _Block(NamedTuple):
 
 
 def _shares(bags: Bags, squeezed: int) -> list[range]:
-    """The words of each thread, about as much work for one as for another.
-
-    The products of a word take about as long as the sigmoids of squeezed / 6 tokens.
-    """
+    """The words of each thread, balanced by work; a word's products take as long as the sigmoids of squeezed / 6
+    tokens."""
     words = len(bags.distinct)
     parts = max(1, min(words, torch.get_num_threads()))
     work = bags.word_starts.numpy() + np.arange(words + 1) * (squeezed / 6)
@@ -157,7 +155,7 @@ def _by_word(bags: Bags, dtype: torch.dtype) -> list[np.ndarray]:
 
 
 class _DualAttention(torch.autograd.Function):
-    """The gates are part of it, so that their gradient is added to that of the vectors in place."""
+    """Includes the gates, so that their gradient is added to that of the vectors in place."""
 
     @staticmethod
     def forward(ctx: Any, vectors: Tensor, F1: Tensor, F2: Tensor, bags: Bags) -> Tensor:

@@ -1,4 +1,4 @@
-"""The paper's equations in plain torch, token by token, for any device and as the measure of the fast kernels."""
+"""The paper's equations in plain torch, token by token, for any device and as the reference of the compiled kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a large table whose gradient stays as small as the batch."""
+"""Row lookup in a large table with a sparse gradient."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ class _TakeRows(torch.autograd.Function):
 
 
 def take_rows(table: Tensor, rows: Tensor) -> Tensor:
-    """table[rows] for ascending, distinct rows; the gradient is a sparse tensor that holds only these rows."""
+    """table[rows] for ascending, distinct rows; the gradient is a sparse tensor of these rows."""
     return _TakeRows.apply(table, rows)

@@ -1,4 +1,4 @@
-"""A sigmoid that LLVM can vectorise: calls to libm's exp would keep the loops around it scalar."""
+"""A sigmoid that LLVM can vectorise; calls to libm's exp would make the loops around it scalar."""
 
 from __future__ import annotations
 

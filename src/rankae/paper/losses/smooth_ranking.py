@@ -1,13 +1,13 @@
-"""The marginal ranking loss with soft maxima: one loss for rows with many labels and for rows with few.
+"""The smooth ranking loss: L_N with a soft maximum, for rows with many labels and for rows with few.
 
-The paper's L_N compares every positive with the highest negative, L_P every negative with the lowest positive, and
-with twenty positives a row, some of them wrong, the one lowest positive rules L_P. Put a soft maximum for the maximum
-over negatives, and for the hinge, and let every positive speak for itself:
+The paper's L_P compares every negative with the lowest positive, so with twenty positives per row, some of them wrong,
+that one label dominates. Here every positive is compared with a soft maximum over the negatives, and the hinge is
+smooth:
 
     L = sum over positives p of  log(1 + sum over negatives n of exp(m + y'_n - y'_p))
 
-As scores grow, log(1 + sum exp) tends to (m + max_n y'_n - y'_p)+, which is L_N. Other positives are not in the sum, so
-they do not compete, as they do under softmax; and a negative far below costs nothing, as it does not under BCE.
+As scores grow, log(1 + sum exp) tends to (m + max_n y'_n - y'_p)+, which is L_N. Unlike under softmax, positives do not
+compete with each other; unlike under BCE, a negative far below the positives has no gradient.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def smooth_ranking_loss(scores: Tensor, y: Tensor, margin: float = 0.0) -> Tenso
 
 
 class _SmoothRankingLoss(torch.autograd.Function):
-    """The gradient has a closed form, which comes with the loss at the price of one array of the size of `scores`.
+    """The loss with its closed-form gradient, which needs one array of the size of `scores`.
 
-    With r = log sum over negatives of exp(y'_n), a positive is pulled up by a_p = sigmoid(m + r - y'_p), and a negative
-    is pushed down by its share exp(y'_n - r) of what all positives of its row are pulled up by.
+    With r = log sum over negatives of exp(y'_n), the gradient of a positive is -a_p with a_p = sigmoid(m + r - y'_p),
+    and that of a negative is exp(y'_n - r) times the sum of a_p over the positives of its row.
     """
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, y: Tensor, margin: float) -> Tensor:
         negatives = scores.masked_fill(y > 0, -torch.inf)
-        # A row with no negative has a rival far below, whose softplus is 0 and pulls at nothing.
+        # A row without negatives gets a very low value, for which loss and gradient are 0.
         rival = torch.logsumexp(negatives, dim=1).clamp(min=-1e30)
         rows, columns = y.nonzero(as_tuple=True)
         gap = margin + rival[rows] - scores[rows, columns]

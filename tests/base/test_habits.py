@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 
 import joblib
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MultiLabelBinarizer
+from sklearn.svm import LinearSVC
 
 from rankae import RankAE, metrics
 from rankae.errors import DataError, RankaeError
@@ -48,6 +56,30 @@ def test_cross_validation_and_a_grid_by_the_fields_measures():
     assert grid.fit(TEXTS, LABELS).best_score_ == 100
     with pytest.raises(RankaeError, match="there is no measure 'accuracy'"):
         metrics.scorer("accuracy")
+
+
+def test_the_fields_measures_score_pipelines_searches_and_other_estimators():
+    """In scikit-learn a scorer that fails gives NaN and a warning: a search then chooses at random."""
+    indicator = MultiLabelBinarizer().fit_transform(LABELS)
+    whole = make_pipeline(TfidfVectorizer(), create("knn"))
+    grid = GridSearchCV(whole, {"nearestrows__neighbours": [1, 3]}, scoring=metrics.scorer("PSP@1"), cv=2)
+    assert grid.fit(TEXTS, LABELS).best_score_ == 100
+    assert metrics.scorer("P@1")(grid, TEXTS, LABELS) == 100
+    for other in (OneVsRestClassifier(LinearSVC()), KNeighborsClassifier(3), OneVsRestClassifier(LogisticRegression())):
+        theirs = make_pipeline(TfidfVectorizer(), other).fit(TEXTS, indicator)
+        assert metrics.scorer("nDCG@1")(theirs, TEXTS, indicator) == 100
+        with pytest.raises(RankaeError, match="PSP@1 needs to know the training labels"):
+            metrics.scorer("PSP@1")(theirs, TEXTS, indicator)
+    with pytest.raises(DataError, match=r"scores of shape \(40,\) for labels of shape"):
+        metrics.scorer("P@1")(LinearSVC().fit([[0], [1]] * 20, [0, 1] * 20), [[0]] * 40, indicator)
+
+
+def test_a_model_without_probabilities_says_why(model):
+    assert not hasattr(RankAE(), "predict_proba")  # as scikit-learn's own that have none
+    for without, told in ((RankAE(), "not fitted"), (create("knn").fit(TEXTS, LABELS), r"calibrate\(X, Y\)")):
+        with pytest.raises(AttributeError) as caught:
+            without.predict_proba(TEXTS)
+        assert re.search(told, str(caught.value.__cause__))
 
 
 def test_evaluate_counts_labels_that_training_never_saw_as_misses(model):

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from rankae.base.calibration import FEWEST_ROWS, Calibration
 from rankae.base.choose_cuts import Aim, choose_cuts
@@ -17,6 +18,15 @@ from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.base.inputs import labels_among
 from rankae.data.dataset import Dataset
 from rankae.errors import DataError
+
+
+def _has_probabilities(model: Any) -> bool:
+    """True, or an error that says what is lacking: scikit-learn shows it as the cause of its own."""
+    check_is_fitted(model)
+    if model.calibration_ is None:
+        raise DataError("the model was not calibrated; calibrate(X, Y) does it, with rows that it has not learnt from")
+    return True
+
 
 _MOST_ROWS = 20_000  # rows beyond this do not change a calibration
 _BATCH = 1024
@@ -39,7 +49,7 @@ class Probabilities(BaseEstimator):
     held_out_: HeldOut | None = None
     cuts_: Cuts | None = None
 
-    @available_if(lambda model: model.calibration_ is not None)
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any, k: int | None = None) -> sp.csr_matrix:
         """Calibrated probabilities of the k best labels of each row: CSR, rows x labels.
 

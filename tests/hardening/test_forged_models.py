@@ -25,15 +25,17 @@ from rankae.methods import METHODS, load, registry
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="each forgery needs a process of its own")
 
 SECONDS = 60
+INDEXED = "rank-ae with an index"  # whose graph a native library walks
 SMALL = {
     "bow-cnn": {"units": 8, "epochs": 2},
     "xml-cnn": {"dim": 8, "filters": 8, "bottleneck": 8, "epochs": 2},
     "c2ae": {"hidden": 16, "epochs": 2},
     "fasttext": {"dim": 8},
     "rank-ae": {"preset": "fast"},
+    INDEXED: {"preset": "fast"},
 }
 # Those whose arrays compiled loops read by place. Native libraries are probed in a child process, a second each.
-OWN_LOOPS = ["rank-ae", "fastxml", "pfastrexml", "sleec", "pdsparse", "knn", "one-vs-rest", "classifier-chain"]
+OWN_LOOPS = ["rank-ae", INDEXED, "fastxml", "pfastrexml", "sleec", "pdsparse", "knn", "one-vs-rest", "classifier-chain"]
 NATIVE = [name for name, method in METHODS.items() if method.extra_package]
 NETWORKS = ["rank-ae-paper", "bow-cnn", "xml-cnn", "c2ae"]
 TEXTS = ["red apple on a table", "green apple", "red wine in a glass", "white wine"] * 12
@@ -49,10 +51,14 @@ def model_of(tmp_path_factory):
 
     def make(name: str) -> Path:
         if name not in made:
-            if METHODS[name].extra_package:
-                pytest.importorskip(METHODS[name].extra_package)
-            made[name] = tmp_path_factory.mktemp("models") / name
-            registry.create(name, **SMALL.get(name, {})).fit(TEXTS, LABELS).save(made[name])
+            method = "rank-ae" if name == INDEXED else name
+            if package := "usearch" if name == INDEXED else METHODS[name].extra_package:
+                pytest.importorskip(package)
+            made[name] = tmp_path_factory.mktemp("models") / method
+            model = registry.create(method, **SMALL.get(name, {})).fit(TEXTS, LABELS)
+            if name == INDEXED:
+                model.build_index()
+            model.save(made[name])
             load(made[name]).predict_top(TEXTS[:2], 2)  # kernels are compiled before processes are forked
         return made[name]
 

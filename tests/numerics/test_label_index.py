@@ -54,7 +54,7 @@ def test_stored_and_restored(labels, index):
     again = UsearchIndex.restore(index.arrays(), table, bias)
     assert again.expansion == 77
     np.testing.assert_array_equal(again.search(codes, 5)[0], index.search(codes, 5)[0])
-    with pytest.raises(ModelFileError, match="does not fit"):
+    with pytest.raises(ModelFileError, match="label index is damaged"):
         UsearchIndex.restore(index.arrays(), table[:-1], bias[:-1])
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.errors import MissingExtra, ModelFileError
+from rankae.numerics.graph_check import check_graph
 from rankae.numerics.inner_products import inner_products
 from rankae.numerics.keep_largest import keep_largest
 from rankae.numerics.table import Table
@@ -117,12 +118,15 @@ class UsearchIndex:
     def restore(cls, arrays: dict[str, np.ndarray], table: np.ndarray | Table, bias: np.ndarray) -> Self:
         """The index that `arrays` came from; the graph is used in place, not copied."""
         usearch = _usearch()
-        metadata = usearch.Index.metadata(arrays["graph"])
-        if metadata is None or (metadata["dimensions"], metadata["count_present"]) != (table.shape[1] + 1, len(table)):
-            raise ModelFileError("the model's label index does not fit its labels; build it again with `rankae index`")
+        expansion = int(arrays["expansion"])
+        if not 1 <= expansion <= max(2 * _MOST_EXPANSION, len(table)):
+            raise ModelFileError(
+                f"the model's label index has an expansion of {expansion}; build it anew: `rankae index`"
+            )
+        check_graph(arrays["graph"], len(table), table.shape[1] + 1)
         index = cls(usearch.Index.restore(arrays["graph"], view=True), table, bias)
-        index._buffer = arrays["graph"]  # usearch reads it but does not keep it alive
-        index.expansion = int(arrays["expansion"])
+        index._buffer = arrays["graph"]  # which usearch reads but does not keep alive
+        index.expansion = expansion
         return index
 
 

@@ -31,6 +31,14 @@ def changed(graph: np.ndarray, at: int, content: bytes) -> np.ndarray:
     return copy
 
 
+def is_refused(blob: np.ndarray) -> bool:
+    try:
+        check_graph(blob, LABELS, SIZE + 1)
+    except ModelFileError as error:
+        return "damaged, forged" in str(error)
+    return False
+
+
 def test_a_sound_graph_passes_and_only_for_its_own_table(graph):
     check_graph(graph, LABELS, SIZE + 1)
     for labels, dimensions in ((LABELS - 1, SIZE + 1), (LABELS + 1, SIZE + 1), (LABELS, SIZE)):
@@ -55,10 +63,7 @@ def test_forged_links_levels_and_headers_are_refused(graph):
         "longer": np.append(graph, np.uint8(0)),
         "empty": graph[:0],
     }
-    for what, blob in forged.items():
-        with pytest.raises(ModelFileError, match="damaged, forged"):
-            check_graph(blob, LABELS, SIZE + 1)
-            pytest.fail(what)
+    assert [what for what, blob in forged.items() if not is_refused(blob)] == []
 
 
 _TRIED = """

@@ -120,9 +120,7 @@ class UsearchIndex:
         usearch = _usearch()
         expansion = int(arrays["expansion"])
         if not 1 <= expansion <= max(2 * _MOST_EXPANSION, len(table)):
-            raise ModelFileError(
-                f"the model's label index has an expansion of {expansion}; build it anew: `rankae index`"
-            )
+            raise ModelFileError(f"the model's label index looks at {expansion} labels; build it anew: `rankae index`")
         check_graph(arrays["graph"], len(table), table.shape[1] + 1)
         index = cls(usearch.Index.restore(arrays["graph"], view=True), table, bias)
         index._buffer = arrays["graph"]  # which usearch reads but does not keep alive

@@ -8,7 +8,8 @@
 if it can be imported. cleanlab is fed with the out-of-fold probabilities of our models, as its users would do; with the
 audit's own, for which trees have joined those with the row's other labels; and, with --one-vs-rest, with those of SVMs.
 `clean` audits, lets an annotator who knows the truth look at the first flags, trains again, and measures P@1 on test
-rows, beside flags in random order. `table` writes the tables of docs/audit.md. Finished cells are in .cells.
+rows, beside the same flags in random order. `table` writes the tables of docs/audit.md, and
+docs/results/audit-cleaning.svg. Finished cells are in .cells.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from measuring.pages import put_between
-from measuring.places import CELLS
+from measuring.places import CELLS, RESULTS
 from rankae.audit import AuditSettings
 from rankae.audit.audit import unit_word_rows
 from rankae.audit.flags import Flags, missing_labels, wrong_labels
@@ -33,11 +34,14 @@ from rankae.audit.out_of_fold import Entries, Folds
 from rankae.base.calibration import isotonic_map
 from rankae.data import load_dataset, miss_labels
 from rankae.data.dataset import Dataset
+from rankae.experiments.compare import write_files
 from rankae.methods import create
+from rankae.report.svg import Line, line_chart, stacked
 
 PAGE = Path(__file__).parent.parent / "docs" / "audit.md"
 MOST_DENSE = 60_000_000  # cells for which cleanlab is asked
-LOOKED_AT = (0.02, 0.05, 0.1, 0.2)  # of the recorded labels
+LOOKED_AT = (0.05, 0.1, 0.2, 0.4)  # of the recorded labels
+LEAST = 0.05  # probability of a flag that an annotator would look at
 
 
 def put_in(labels: sp.csr_matrix, rate: float, seed: int) -> sp.csr_matrix:
@@ -217,19 +221,21 @@ def clean_cell(name: str, folds: int, seed: int, rows: int | None) -> dict:
     rows, columns = (np.concatenate([getattr(f, name) for f in both]) for name in ("rows", "columns"))
     certain = np.concatenate([f.probability for f in both])
     order = np.argsort(-certain, kind="stable")
+    order = order[certain[order] >= LEAST]
     rng = np.random.default_rng(seed)
     curves: dict[str, list] = {"looked_at": [0], "audit": [p_at_1(data, labels, test)], "random": []}
     curves["random"].append(curves["audit"][0])
     for share in LOOKED_AT:
-        count = int(share * labels.nnz)
+        count = min(int(share * labels.nnz), len(order))
         curves["looked_at"].append(count)
-        for way, chosen in (("audit", order[:count]), ("random", rng.permutation(len(order))[:count])):
+        for way, chosen in (("audit", order[:count]), ("random", rng.permutation(order)[:count])):
             fixed = labels.tolil()
             fixed[rows[chosen], columns[chosen]] = clean.labels[rows[chosen], columns[chosen]]
             fixed = sp.csr_matrix(fixed, dtype=np.float32)
             curves[way].append(p_at_1(data, fixed, test))
     curves["clean"] = [p_at_1(data, clean.labels, test)]
-    return {"data": name, "kind": "clean", "seed": seed, **curves}
+    errors = sp.csr_matrix(labels != clean.labels).nnz
+    return {"data": name, "kind": "clean", "seed": seed, "rows": len(clean), "errors": errors, **curves}
 
 
 def p_at_1(data: Dataset, labels: sp.csr_matrix, test: Dataset) -> float:
@@ -253,11 +259,26 @@ def table() -> None:
         memory = f"{cell['peak_gb']:.1f}"
         lines.append(f"| {' | '.join([cell['data'], noise, *shown, rate, memory])} |")
     put_between(PAGE, "noise", "\n".join(lines))
-    lines = ["| data | flags looked at | audit's order | random order | all labels clean |", "|---|---|---|---|---|"]
-    for cell in (c for c in cells if c["kind"] == "clean"):
+    cleaned = [c for c in cells if c["kind"] == "clean"]
+    lines = [
+        "| data (rows, errors) | flags looked at | audit's order | random order | all labels clean |",
+        "|---" * 5 + "|",
+    ]
+    for cell in cleaned:
+        about = f"{cell['data']} ({cell['rows']:,}, {cell['errors']:,})"
         for looked, ours, chance in zip(cell["looked_at"], cell["audit"], cell["random"], strict=True):
-            lines.append(f"| {cell['data']} | {looked:,} | {ours:.2f} | {chance:.2f} | {cell['clean'][0]:.2f} |")
+            lines.append(f"| {about} | {looked:,} | {ours:.2f} | {chance:.2f} | {cell['clean'][0]:.2f} |")
     put_between(PAGE, "cleaning", "\n".join(lines))
+    if cleaned:
+        write_files(RESULTS, {"audit-cleaning.svg": stacked([_curve(cell) for cell in cleaned])})
+
+
+def _curve(cell: dict) -> str:
+    x = cell["looked_at"]
+    clean = Line("all labels clean", x, cell["clean"] * len(x), style=2)
+    ways = [Line("audit's order", x, cell["audit"]), Line("random order", x, cell["random"], style=1), clean]
+    title = f"{cell['data']}: training again after flags were looked at"
+    return line_chart(ways, title, "flags looked at", "P@1 on test rows")
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rankae.audit.flags import Flags
+from rankae.audit.formats import read_decisions
 from rankae.audit.noise_rates import NoiseModel, Rate
 from rankae.audit.page import audit_page
 from rankae.audit.report import AuditReport, Flag
@@ -45,3 +46,28 @@ def test_filters_hide_the_rest(tmp_path, width):
         assert page.locator("#shown").text_content() == "1 of 3"
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         browser.close()
+
+
+def test_decisions_outlive_the_page_and_are_saved_for_apply(tmp_path):
+    path, decisions = tmp_path / "page.html", tmp_path / "decisions.jsonl"
+    path.write_text(audit_page(report()))
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        page.goto(path.as_uri())
+        assert page.locator("#save").is_disabled()
+        page.locator("tbody tr").nth(0).locator("button.accept").click()
+        page.locator("tbody tr").nth(1).focus()
+        page.keyboard.press("r")  # goes on to the third row, where a second thought takes back the first
+        page.keyboard.press("a")
+        page.locator("tbody tr").nth(2).locator("button.accept").click()
+        page.reload()
+        assert page.locator("#save").text_content() == "Save 2 decisions"
+        page.select_option("select[name=decided]", "undecided")
+        assert page.locator("#shown").text_content() == "1 of 3"
+        with page.expect_download() as saved:
+            page.locator("#save").click()
+        saved.value.save_as(decisions)
+        browser.close()
+    read = [(d.row, d.id, d.label, d.kind, d.accept) for d in read_decisions(decisions)]
+    assert read == [(0, "row 0", "apple", "missing", True), (1, "row 1", "apple", "wrong", False)]

@@ -101,7 +101,7 @@ def audit(
     if json:
         typer.echo(json_module.dumps({"out": str(out)} | report.summary()))
         return
-    _tell(report, out)
+    _tell(report, out, html)
 
 
 def _settings(
@@ -139,7 +139,7 @@ def _settings(
     return AuditSettings(folds, top, ranker.method, same, seed, checkpoint), None, rows
 
 
-def _tell(report: AuditReport, out: Path) -> None:
+def _tell(report: AuditReport, out: Path, page: Path | None) -> None:
     noise = report.noise
     for name, rate, of in (("missing", noise.missing, "right"), ("wrong", noise.wrong, "recorded")):
         say(f"{name}: {rate.value:.1%} of the {of} labels ({rate.low:.1%} to {rate.high:.1%}), at most")
@@ -154,7 +154,9 @@ def _tell(report: AuditReport, out: Path) -> None:
     }
     counts = ", ".join(f"{len(getattr(report, name))} {text}" for name, text in others.items())
     say(f"{counts}: in {out.stem}.summary.json")
-    say(f"{out}: {len(report.flags):,} flags; accept or reject them, then `rankae audit apply`")
+    say(f"{out}: {len(report.flags):,} flags; write accept or reject as their decision, then `rankae audit apply`")
+    if page is not None:
+        say(f"{page}: the same to look through and to decide in a browser")
 
 
 @app.command(_APPLY)

@@ -173,3 +173,32 @@ def test_an_update_goes_on_with_what_training_chose():
     assert chosen._regularisation() == {"ridge": 1.0, "cost": chosen.choices_["ranker_cost"]["value"]}
     given = RankAE("fast", threads=1, ridge=3.0, ranker_cost=0.2).fit(*rows(["fruit", "drink", "tool"], 300, 0))
     assert given._regularisation() == {"ridge": 3.0, "cost": 0.2}
+
+
+def test_rankers_become_those_that_are_trained_on_all_rows(counted):
+    (old, labels), (new, of_new) = counted
+    every = Shortlist.union([np.tile(np.arange(4, dtype=np.int32), (400, 1))])
+    both = sp.vstack([old, new], format="csr"), sp.vstack([labels, of_new], format="csr")
+    anew = Rankers.train(*both, every)[0]
+    start = Rankers.train(old, labels, every.taken(np.arange(300)))[0]
+
+    def distance(remembered):
+        stack = code_of(old, labels, remembered)
+        stack.rankers = start
+        found = update.updated(stack, new, of_new, ridge=RIDGE).rankers
+        return np.abs((found.weights - anew.weights).toarray()).max()
+
+    assert distance(remembered=True) < 0.3 * distance(remembered=False)
+
+
+def test_rows_before_an_update_say_nothing_of_the_labels_that_came_with_it(tmp_path):
+    """They may well be about them, and nobody had the label to give."""
+    texts, labels = rows(["fruit", "drink", "sea"], 400, 0)
+    before = [[label for label in own if label != "sea"] or ["fruit"] for own in labels]  # about the sea, unlabelled
+    model = RankAE("fast", threads=1).fit(texts[:300], before[:300])
+    model.partial_fit(*rows(["fruit", "drink", "sea"], 80, 1))
+    assert model.model_.first_rows().tolist() == [0, 0, 300]
+    model.save(tmp_path / "model")
+    model = RankAE.load(tmp_path / "model").partial_fit(*rows(["fruit", "drink"], 60, 2))  # none about the sea
+    assert model.model_.first_rows().tolist() == [0, 0, 300]
+    assert model.predict_top(["a ship in the harbour, an anchor and a wave"], 1)[0].tolist() == [["sea"]]

@@ -80,6 +80,8 @@ class Stack:
     """The trained components, the stacker that joins their scores, and what both know of labels.
 
     others : components of the registry that have no field of their own here.
+    known_since : of each label, the place of the first training row that could carry it: nobody knows whether rows
+        before an update would carry a label that came with it. None where all have been known from the start.
     """
 
     code: ClosedForm
@@ -90,6 +92,7 @@ class Stack:
     names: LabelNames | None = None
     rankers: Rankers | RankerWeights | None = None
     others: dict[str, Any] = field(default_factory=dict)
+    known_since: np.ndarray | None = None
     stacker: Stacker | None = None
     index: UsearchIndex | None = None  # over the code's labels; without one, all of them are looked at
     _prepared: tuple[Rankers, RankerWeights] | None = field(default=None, init=False, repr=False, compare=False)
@@ -98,6 +101,10 @@ class Stack:
         """All that there are, in the order of the registry."""
         known = {name: getattr(self, name) for name in _FIELDS} | self.others
         return {name: known[name] for name in COMPONENTS if known.get(name) is not None}
+
+    def first_rows(self) -> np.ndarray:
+        """`known_since`, of a model that was never updated as well."""
+        return np.zeros(len(self.label_counts), dtype=np.int64) if self.known_since is None else self.known_since
 
     def with_components(self, found: dict[str, Any]) -> Stack:
         """The same stack with these components in place of its own of that name."""
@@ -209,6 +216,8 @@ class Stack:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         settings: dict[str, Any] = {"proposed": self.proposed, "components": {}}
         arrays = {"label_counts": self.label_counts}
+        if self.known_since is not None:
+            arrays["known_since"] = self.known_since
         for name, component in self.components().items():
             settings["components"][name], own = component.state()
             arrays |= {f"{name}.{array}": value for array, value in own.items()}
@@ -239,10 +248,20 @@ class Stack:
             code,
             arrays["label_counts"],
             settings["proposed"],
+            known_since=_checked_since(arrays),
             stacker=stacker,
             index=UsearchIndex.restore(index, code.label_table, code.bias) if index else None,
         )
         return stack.with_components(components)
+
+
+def _checked_since(arrays: dict[str, np.ndarray]) -> np.ndarray | None:
+    since = arrays.get("known_since")
+    if since is not None and (
+        since.shape != arrays["label_counts"].shape or since.dtype != np.int64 or (since < 0).any()
+    ):
+        raise ModelFileError("the model's labels and its updates do not fit; train it again")
+    return since
 
 
 def _fill(columns: np.ndarray, best: np.ndarray, more: np.ndarray, more_scores: np.ndarray) -> None:

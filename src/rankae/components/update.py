@@ -6,12 +6,12 @@
     new labels  columns of their own in the code: the closed form again, the singular vectors of the new labels, with
                 a word table that is the ridge regression of theirs on the new rows alone, since no old row says
                 whether it would carry them; a network's D gets their regression on its codes
-    rankers     the SVM of each label that the new rows name, with its weights drawn to the old ones, the more so if
-                they stand for more rows than the new ones
+    rankers     the SVMs of known labels again, on the rows that neighbours remember and the new ones (see
+                `updated_rankers`); those of new labels on the new rows alone
     neighbours  the new rows can vote
     network     some more epochs, on the new rows alone
 
-The stacker stays as it is. Shortlists that rankers learn from are those of components that have not seen the new rows.
+The stacker stays as it is: one that was trained on rows with all of these labels ranked no better (docs/desk.md).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from rankae.components.joint_network import JointNetwork
 from rankae.components.legacy_network import NetworkComponent
 from rankae.components.neighbours import Neighbours
 from rankae.components.ranker_weights import RankerWeights
-from rankae.components.rankers import Rankers, random_negatives
+from rankae.components.rankers import Rankers
 from rankae.components.stack import Stack
+from rankae.components.updated_rankers import updated_rankers
 from rankae.numerics.conjugate_gradients import RidgeSolver
-from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.singular_vectors import leading_vectors
 from rankae.numerics.sparse_product import sparse_product
 
@@ -38,7 +38,6 @@ _RIDGE = 1.0  # of new labels in a network's D
 _OLD_ROWS = (2_000, 10)  # that tell which words go together: the least, and for each new row
 _TINY = 1e-3  # length of a column that is rounding
 _EPOCHS = 3
-_RANDOM_NEGATIVES = 10  # new labels a row, so that their rankers learn what they are about
 _MOST_NEW_COLUMNS = 128  # of the code
 _SAMPLE = 2_000  # rows that tell at what height a network's scores of right and of other labels lie
 
@@ -65,11 +64,8 @@ def updated(
     neighbours = None if wide.neighbours is None else _more_neighbours(wide.neighbours, rows, labels)
     rankers = wide.rankers
     if isinstance(rankers, Rankers):
-        shortlist = _unseen_shortlist(wide, neighbours, rows, labels, known, seed)
-        settled = np.zeros(labels.shape[1], dtype=bool)
-        settled[:known] = stack.label_counts > new_counts[:known]
-        rankers = rankers.updated(rows, labels, shortlist, settled=settled, cost=cost, seed=seed)
-    code = _updated_code(wide.code, rows, labels, wide.neighbours, stack.code.label_table.shape[1], ridge, seed)
+        rankers = updated_rankers(wide, neighbours, rows, labels, stack.label_counts, cost=cost, seed=seed)
+    code = _updated_code(wide, rows, labels, ridge, seed)
     return replace(
         wide,
         code=code,
@@ -84,7 +80,7 @@ def _with_new_labels(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, c
     known, fresh = len(stack.label_counts), labels.shape[1] - len(stack.label_counts)
     if not fresh:
         return replace(stack, label_counts=counts)
-    rankers, neighbours = stack.rankers, stack.neighbours
+    rankers, neighbours, since = stack.rankers, stack.neighbours, stack.first_rows()
     if isinstance(rankers, Rankers):
         empty = sp.csr_matrix((fresh, rankers.weights.shape[1]), dtype=np.float32)
         weights = sp.vstack([rankers.weights, empty], format="csr")
@@ -104,8 +100,14 @@ def _with_new_labels(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, c
         neighbours=neighbours,
         rankers=rankers,
         label_counts=counts,
+        known_since=np.concatenate([since, np.full(fresh, _next_row(stack), dtype=np.int64)]),
         index=None,  # it was built for fewer labels
     )
+
+
+def _next_row(stack: Stack) -> int:
+    """The place of the first new row, by which labels that come with it are told from others."""
+    return int(stack.first_rows().max(initial=0)) + 1 if stack.neighbours is None else stack.neighbours.search.size
 
 
 def _code_with(code: ClosedForm, fresh: sp.csr_matrix, counts: np.ndarray, seed: int) -> ClosedForm:
@@ -147,68 +149,35 @@ def _followed_words(neighbours: Neighbours, rows: sp.csr_matrix) -> sp.csr_matri
     return kept
 
 
-def _unseen_shortlist(
-    stack: Stack, neighbours: Neighbours | None, rows: sp.csr_matrix, labels: sp.csr_matrix, known: int, seed: int
-) -> Shortlist:
-    """Which labels the components propose for new rows, none of which is its own neighbour."""
-    predicted = replace(stack, neighbours=None, names=None).predictions(rows)
-    proposals = [predicted[name].propose(stack.proposed) for name in ("code", "network") if name in predicted]
-    if neighbours is not None:
-        proposals.append(_votes_of_others(neighbours, rows).propose(stack.proposed))
-    if labels.shape[1] > known:
-        few = min(_RANDOM_NEGATIVES, labels.shape[1] - known)
-        proposals.append(random_negatives(labels[:, known:], few, seed) + np.int32(known))
-    return Shortlist.union(proposals)
-
-
-def _votes_of_others(neighbours: Neighbours, rows: sp.csr_matrix):
-    """Votes for the last rows that the neighbours remember, without their own."""
-    one_more = Neighbours(neighbours.search, neighbours.labels, neighbours.count + 1)
-    found, cosine = one_more.nearest(rows)
-    own = neighbours.search.size - rows.shape[0] + np.arange(rows.shape[0])
-    cosine = np.where(found == own[:, None], 0, cosine)
-    order = np.argsort(-cosine, axis=1, kind="stable")[:, : neighbours.count]
-    found, cosine = np.take_along_axis(found, order, axis=1), np.take_along_axis(cosine, order, axis=1)
-    return neighbours.votes(np.where(cosine > 0, found, -1).astype(np.int32), cosine)
-
-
-def _updated_code(
-    code: ClosedForm,
-    rows: sp.csr_matrix,
-    labels: sp.csr_matrix,
-    neighbours: Neighbours | None,
-    known: int,
-    ridge: float,
-    seed: int,
-) -> ClosedForm:
-    """known : columns of the code that old rows have shaped; those behind them are of new labels."""
+def _updated_code(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, ridge: float, seed: int) -> ClosedForm:
+    """The code after these rows; the columns of labels that came with an update go by the rows since then."""
+    code, neighbours = stack.code, stack.neighbours
     # D may have been tuned, so the code that stands for a row's labels is the one that D reads as those labels.
-    target = (
-        labels @ np.linalg.pinv(np.asarray(code.label_table)).T
-        if code.residual
-        else sparse_product(labels, code.label_table)
-    )
+    label_table = np.asarray(code.label_table)
+    target = labels @ np.linalg.pinv(label_table).T if code.residual else sparse_product(labels, label_table)
     wanted = np.asarray(target, dtype=np.float32) - sparse_product(rows, code.word_table)
     word_table = np.array(code.word_table, dtype=np.float32)
-    old = _old_rows(neighbours, rows.shape[1], max(_OLD_ROWS[0], _OLD_ROWS[1] * rows.shape[0]), seed)
-    nothing_left = np.zeros((old.shape[0], known), dtype=np.float32)
-    together = sp.vstack([old, rows], format="csr", dtype=np.float32)
-    word_table[:, :known] += RidgeSolver(together, ridge).solve(np.vstack([nothing_left, wanted[:, :known]]))
-    if known < word_table.shape[1]:
-        word_table[:, known:] += RidgeSolver(rows, ridge).solve(wanted[:, known:])
+    since = stack.first_rows()[np.abs(label_table).argmax(0)]  # of each column
+    most = max(_OLD_ROWS[0], _OLD_ROWS[1] * rows.shape[0])
+    for first in np.unique(since):
+        columns = np.flatnonzero(since == first)
+        old = _old_rows(neighbours, rows.shape[1], most, seed, first)
+        nothing_left = np.zeros((old.shape[0], len(columns)), dtype=np.float32)
+        together = sp.vstack([old, rows], format="csr", dtype=np.float32)
+        word_table[:, columns] += RidgeSolver(together, ridge).solve(np.vstack([nothing_left, wanted[:, columns]]))
     return ClosedForm(word_table, code.label_table, code.bias, code.residual, code.common)
 
 
-def _old_rows(neighbours: Neighbours | None, words: int, most: int, seed: int) -> sp.csr_matrix:
-    """At most so many of the rows that neighbours remember; one more row a word stands for the others, which it is as
-    long as.
+def _old_rows(neighbours: Neighbours | None, words: int, most: int, seed: int, first: int) -> sp.csr_matrix:
+    """At most so many of the rows that neighbours remember, from the row `first` on; one more row a word stands for the
+    others, which it is as long as.
 
     A frequent word, which neighbours do not follow, counts as much as the most frequent one that they do. Where nothing
     remembers rows there are none.
     """
-    if neighbours is None:
+    if neighbours is None or first >= neighbours.search.size:
         return sp.csr_matrix((0, words), dtype=np.float32)
-    old = neighbours.search.matrix().tocsr().astype(np.float32)
+    old = neighbours.search.matrix().tocsr()[first:].astype(np.float32)
     squares = _column_squares(old)
     squares[np.diff(neighbours.search.weights.starts) == 0] = squares.max(initial=0.0)
     if old.shape[0] > most:

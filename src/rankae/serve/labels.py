@@ -1,4 +1,4 @@
-"""Type-ahead over label names: quick among a million, without an index to keep."""
+"""Type-ahead over label names: quick among a million."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-_MOST_HITS = 4000  # a needle that is found more often than that is ranked among its first so many
+_KEY = 8  # bytes of a word by which it is looked up
+_SCANNED = 8_000_000  # bytes of the most frequent names in which letters within a word are looked for
+_LINE, _FIRST_BEYOND_ASCII = 10, 128
 
 
 def folded(name: str) -> str:
@@ -17,37 +19,60 @@ def folded(name: str) -> str:
 
 
 class LabelSearch:
-    """Names whose beginning, one of whose words' beginnings, or any of whose letters are those that were typed.
+    """Names whose beginning, then those one of whose words' beginnings, then those any of whose letters were typed.
 
-    The names stand in one string, most frequent first, so that one pass of `bytes.find` gives hits in that order.
+    The names stand in one string, most frequent first, so that what stands earlier is the better answer. The places
+    where words begin are sorted by their first eight bytes.
     """
 
     def __init__(self, names: Sequence[str], counts: np.ndarray) -> None:
         self._order = np.argsort(-np.asarray(counts), kind="stable")
         lines = [f"\n{folded(names[i])}".encode("utf-8", "replace") for i in self._order.tolist()]
-        self._text = b"".join(lines) + b"\n"
         self._starts = np.cumsum([0] + [len(line) for line in lines])[:-1]
+        self._text = b"".join(lines) + b"\n" + bytes(_KEY)
+        self._letters = np.frombuffer(self._text, dtype=np.uint8)
+        places = _beginnings(self._letters[:-_KEY])
+        keys = np.zeros(len(places), dtype=np.uint64)
+        for i in range(_KEY):
+            keys = keys << np.uint64(8) | self._letters[places + i]
+        order = np.argsort(keys, kind="stable")
+        self._keys, self._places = keys[order], places[order].astype(np.int32 if len(self._text) < 2**31 else np.int64)
 
     def find(self, typed: str, most: int = 10) -> list[int]:
         """Columns of the best `most` labels; without a letter typed, the most frequent ones."""
         needle = folded(typed).encode("utf-8", "replace")
         if not needle:
             return self._order[:most].tolist()
-        found = dict.fromkeys(self._hits(b"\n" + needle, most))
+        places = self._words_with(needle)
+        of_line = self._letters[places - 1] == _LINE
+        found = dict.fromkeys(self._lines(places[of_line], most))
         if len(found) < most:
-            anywhere = self._hits(needle, _MOST_HITS, begins_word=False)
-            words = [line for line, begins in anywhere if begins]
-            found |= dict.fromkeys([*words, *(line for line, begins in anywhere if not begins)])
-        return [int(self._order[line]) for line in list(found)[:most]]
+            found |= dict.fromkeys(self._lines(places[~of_line], most))
+        at = -1
+        while len(found) < most and (at := self._text.find(needle, at + 1, _SCANNED)) >= 0:
+            found |= dict.fromkeys(self._lines(np.array([at]), 1))
+            at = self._text.find(b"\n", at)  # once a name
+        return self._order[list(found)[:most]].tolist()
 
-    def _hits(self, needle: bytes, most: int, begins_word: bool | None = None) -> list:
-        """Lines that hold the needle, in order; with `begins_word`, also whether it begins a word there."""
-        text, at = self._text, -1
-        places: list[int] = []
-        find = text.find
-        while len(places) < most and (at := find(needle, at + 1)) >= 0:
-            places.append(at)
-        lines = (np.searchsorted(self._starts, places, side="right") - 1).tolist()
-        if begins_word is None:
-            return lines
-        return [(line, not chr(text[at - 1]).isalnum()) for line, at in zip(lines, places, strict=True)]
+    def _words_with(self, needle: bytes) -> np.ndarray:
+        """Places of words that begin with the needle."""
+        ends = (needle[:_KEY].ljust(_KEY, fill) for fill in (b"\x00", b"\xff"))
+        low, high = (np.uint64(int.from_bytes(end, "big")) for end in ends)
+        places = self._places[np.searchsorted(self._keys, low) : np.searchsorted(self._keys, high, side="right")]
+        if len(needle) <= _KEY:
+            return places
+        return np.array([at for at in places.tolist() if self._text.startswith(needle, at)], dtype=np.int64)
+
+    def _lines(self, places: np.ndarray, most: int) -> list[int]:
+        """The first names that hold these places, in order; a name may hold several."""
+        enough = 8 * most
+        first = np.sort(np.partition(places, enough)[:enough] if len(places) > enough else places)
+        return list(dict.fromkeys((np.searchsorted(self._starts, first, side="right") - 1).tolist()))[:most]
+
+
+def _beginnings(letters: np.ndarray) -> np.ndarray:
+    """Places where a line or a word begins: a letter or digit after something else."""
+    ascii_letters = [chr(i).isalnum() for i in range(_FIRST_BEYOND_ASCII)]
+    is_letter = np.array([*ascii_letters, *[True] * (256 - _FIRST_BEYOND_ASCII)])[letters]
+    begins = (is_letter[1:] & ~is_letter[:-1]) | (letters[:-1] == _LINE)
+    return np.flatnonzero(begins[:-1]) + 1 if len(letters) > 1 else np.zeros(0, dtype=np.int64)

@@ -1,0 +1,107 @@
+"""Rankers after some more rows.
+
+Where neighbours remember the old rows nearly whole, every label is solved again, on all rows that could carry it: old
+and new ones, or, of a label that came with an update, the rows since then. Of those before nobody knows whether they
+would carry it. Where they are not remembered (a model without neighbours, or rows of which frequent words make up
+much), the new rows move the old weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from rankae.components.neighbours import Neighbours
+from rankae.components.rankers import Rankers, random_negatives
+from rankae.components.stack import Stack
+from rankae.numerics.shortlist import Shortlist
+
+_RANDOM_NEGATIVES = 10  # labels a row, so that rankers learn what their labels are about
+_REMEMBERED = 0.8  # of a row's squared length, on average, from which the rest does not matter
+
+
+def updated_rankers(
+    stack: Stack,
+    neighbours: Neighbours | None,
+    rows: sp.csr_matrix,
+    labels: sp.csr_matrix,
+    counts: np.ndarray,
+    *,
+    cost: float,
+    seed: int,
+) -> Rankers:
+    """The rankers of the stack, which has a place for every label, after these rows.
+
+    neighbours : which remember the new rows too, behind the old ones.
+    counts : on how many old rows each known label stands; labels beyond them are new.
+    cost : as the rankers were trained with.
+    """
+    assert isinstance(stack.rankers, Rankers)
+    every = None if neighbours is None else _remembered_rows(neighbours, rows)
+    if every is not None and neighbours is not None:
+        return _solved_again(stack, neighbours, every, cost, seed)
+    known = len(counts)
+    shortlist = _unseen_shortlist(stack, neighbours, rows, labels, known, seed)
+    settled = np.zeros(labels.shape[1], dtype=bool)
+    settled[:known] = counts > np.bincount(labels.indices, minlength=labels.shape[1])[:known]
+    return stack.rankers.updated(rows, labels, shortlist, settled=settled, cost=cost, seed=seed)
+
+
+def _solved_again(stack: Stack, neighbours: Neighbours, every: sp.csr_matrix, cost: float, seed: int) -> Rankers:
+    """Every label on the rows since which it is known."""
+    labels = sp.csr_matrix(neighbours.labels).astype(np.float32)
+    proposals = _proposals(stack, every)
+    proposals.append(neighbours.predict(every, leave_one_out=True).propose(stack.proposed))
+    since = np.minimum(stack.first_rows(), every.shape[0])
+    weights, biases, order = [], [], []
+    for first in np.unique(since):
+        chosen = np.flatnonzero(since == first)
+        own = labels[first:, chosen]
+        some = chosen[random_negatives(own, min(_RANDOM_NEGATIVES, len(chosen)), seed)].astype(np.int32)
+        shortlist = Shortlist.union([*(proposed[first:] for proposed in proposals), some]).among(chosen)
+        found, _ = Rankers.train(every[first:], own, shortlist, cost=cost, seed=seed)
+        weights.append(found.weights)
+        biases.append(found.biases)
+        order.append(chosen)
+    places = np.argsort(np.concatenate(order))
+    return Rankers(sp.vstack(weights, format="csr")[places], np.concatenate(biases)[places])
+
+
+def _remembered_rows(neighbours: Neighbours, rows: sp.csr_matrix) -> sp.csr_matrix | None:
+    """All rows that neighbours know, the new ones last and whole; None where too little of the old ones is left."""
+    old = neighbours.search.matrix().tocsr()[: neighbours.search.size - rows.shape[0]].astype(np.float32)
+    if old.shape[0] == 0 or old.multiply(old).sum() < _REMEMBERED * old.shape[0]:
+        return None
+    return sp.vstack([old, rows], format="csr", dtype=np.float32)
+
+
+def _proposals(stack: Stack, rows: sp.csr_matrix) -> list[np.ndarray]:
+    """What the components that have not seen the new rows propose, neighbours aside."""
+    predicted = replace(stack, neighbours=None, names=None).predictions(rows)
+    return [predicted[name].propose(stack.proposed) for name in ("code", "network") if name in predicted]
+
+
+def _unseen_shortlist(
+    stack: Stack, neighbours: Neighbours | None, rows: sp.csr_matrix, labels: sp.csr_matrix, known: int, seed: int
+) -> Shortlist:
+    """Which labels the components propose for new rows, none of which is its own neighbour."""
+    proposals = _proposals(stack, rows)
+    if neighbours is not None:
+        proposals.append(_votes_of_others(neighbours, rows).propose(stack.proposed))
+    if labels.shape[1] > known:
+        few = min(_RANDOM_NEGATIVES, labels.shape[1] - known)
+        proposals.append(random_negatives(labels[:, known:], few, seed) + np.int32(known))
+    return Shortlist.union(proposals)
+
+
+def _votes_of_others(neighbours: Neighbours, rows: sp.csr_matrix):
+    """Votes for the last rows that the neighbours remember, without their own."""
+    one_more = Neighbours(neighbours.search, neighbours.labels, neighbours.count + 1)
+    found, cosine = one_more.nearest(rows)
+    own = neighbours.search.size - rows.shape[0] + np.arange(rows.shape[0])
+    cosine = np.where(found == own[:, None], 0, cosine)
+    order = np.argsort(-cosine, axis=1, kind="stable")[:, : neighbours.count]
+    found, cosine = np.take_along_axis(found, order, axis=1), np.take_along_axis(cosine, order, axis=1)
+    return neighbours.votes(np.where(cosine > 0, found, -1).astype(np.int32), cosine)

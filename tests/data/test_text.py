@@ -161,5 +161,5 @@ def test_characters_find_what_words_have_in_common(texts):
     with pytest.raises(DataError, match="cannot be of characters"):
         TextFeatures.from_state(settings | {"characters": 10**6}, arrays, known)
     only = TextFeatures(analyzer="char", min_df=1).fit(["das Rathaus"])
-    assert "<rath" in only.words
+    assert "<rat" in only.words
     assert "rathaus" not in only.words

@@ -6,7 +6,7 @@ import numpy as np
 
 from rankae import RankAE
 
-QUIET = {"network": 0, "rankers": False, "tuning": False, "word_vectors": "none"}
+QUIET = {"encoder": "none", "network": 0, "rankers": False, "tuning": False, "word_vectors": "none"}
 STEMS = ["talo", "kirja", "metsä", "koulu", "vesi", "katu", "leipä", "lintu"]
 ENDINGS = ["ssa", "sta", "lla", "lta", "lle", "ksi", "tta", "ineen", "jen", "issa", "ista", "ille"]
 

@@ -16,6 +16,7 @@ from rankae.errors import ModelFileError
 from rankae.model_file import unpack_csr
 from rankae.numerics.ascending import pack_ascending, unpack_ascending
 from rankae.numerics.row_search import RowSearch
+from rankae.numerics.row_vectors import RowVectors
 from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.table import RaggedTable
 
@@ -62,7 +63,7 @@ def _vote(found, cosine, label_starts, label_columns, labels, count, starts, col
 
 
 class Neighbours:
-    """Votes of the nearest training rows, by the cosine of their weighted words (see `RowSearch`)."""
+    """Votes of the nearest training rows, by the cosine of their words and vectors (see `RowSearch`)."""
 
     name = "neighbours"
 
@@ -111,9 +112,8 @@ class Neighbours:
 
     def updated(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Neighbours:
         """With some more rows that can vote."""
-        together = sp.vstack([self.search.matrix().tocsr(), rows], format="csr")
         labels = sp.vstack([self.labels, labels], format="csr")
-        return Neighbours.of(together, labels, self.count, self.search.most_rows)
+        return Neighbours(self.search.with_more(rows), labels, self.count)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         weights, labels = self.search.weights, self.labels
@@ -122,6 +122,8 @@ class Neighbours:
         )
         if len(weights.scales):
             arrays["scales"] = weights.scales
+        if self.search.vectors is not None:
+            arrays |= self.search.vectors.state()
         arrays |= pack_ascending("labels", labels.indptr, labels.indices, labels.shape[1])
         return {"count": self.count, "most_rows": self.search.most_rows, "size": self.search.size}, arrays
 
@@ -140,7 +142,8 @@ class Neighbours:
         else:  # as models up to 0.1 have them
             labels = unpack_csr(arrays, "labels")
             weights, rows = RaggedTable(arrays["starts"], arrays["weights"], arrays.get("scales")), arrays["rows"]
-        search = RowSearch(labels.shape[0], settings["most_rows"], rows, weights)
+        vectors = RowVectors.from_state(arrays, labels.shape[0], len(weights.starts) - 1)
+        search = RowSearch(labels.shape[0], settings["most_rows"], rows, weights, vectors)
         if not search.holds_together():
             raise ModelFileError("the model's neighbours contradict themselves; train it again")
         return cls(search, labels, settings["count"])

@@ -61,7 +61,7 @@ def updated(
         np.clip(counts[known:], met.min(initial=np.inf), met.max(initial=0)) if len(met) else counts[known:]
     )
     wide = _with_new_labels(stack, rows, labels, counts, seed)
-    neighbours = None if wide.neighbours is None else _more_neighbours(wide.neighbours, rows, labels)
+    neighbours = None if wide.neighbours is None else wide.neighbours.updated(rows, labels)
     rankers = wide.rankers
     if isinstance(rankers, Rankers):
         rankers = updated_rankers(wide, neighbours, rows, labels, stack.label_counts, cost=cost, seed=seed)
@@ -134,19 +134,6 @@ def _label_rows(codes: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:
     gram = codes.T.astype(np.float64) @ codes
     gram[np.diag_indices_from(gram)] += _RIDGE * max(np.trace(gram) / len(gram), 1e-6) * 0.1
     return np.linalg.solve(gram, (labels.T @ codes).T).T.astype(np.float32)
-
-
-def _more_neighbours(neighbours: Neighbours, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Neighbours:
-    return neighbours.updated(_followed_words(neighbours, rows), labels)
-
-
-def _followed_words(neighbours: Neighbours, rows: sp.csr_matrix) -> sp.csr_matrix:
-    """The rows without words that the search does not follow: new rows alone would not speak for those."""
-    followed = np.diff(neighbours.search.weights.starts) > 0
-    kept = sp.csr_matrix(rows, copy=True)
-    kept.data *= followed[kept.indices]
-    kept.eliminate_zeros()
-    return kept
 
 
 def _updated_code(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, ridge: float, seed: int) -> ClosedForm:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.data.text import OF_CHARACTERS, TextFeatures
+from rankae.data.text import TextFeatures
 from rankae.data.tokens import characters, pieces
 
 _COMMON = 0.2  # of the labels: what so many are called by tells none from others
@@ -56,7 +56,7 @@ def weighted_names(entries: Sequence[LabelEntry], text: TextFeatures) -> sp.csr_
     found = [_weighted(entry, text) for entry in entries]
     blocks = [_unit_rows(found, text)]
     if (of_characters := text.of_characters) is not None:
-        blocks.append(_unit_rows(list(map(_by_characters, found)), of_characters) * OF_CHARACTERS)
+        blocks.append(_unit_rows(list(map(_by_characters, found)), of_characters))
     width = text.width - sum(block.shape[1] for block in blocks)
     return sp.hstack([*blocks, sp.csr_matrix((len(found), width), dtype=np.float32)], format="csr")
 

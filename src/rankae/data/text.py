@@ -18,7 +18,6 @@ from rankae.errors import DataError
 _NOTHING = np.empty(0, dtype=np.int32)
 _TITLE = "title:"  # begins the name of a title's feature
 ANALYZERS = ("word", "word+char", "char")
-OF_CHARACTERS = np.float32(0.7)  # length of what a row has of characters beside words of length 1
 MOST_CHARACTERS = 100_000  # runs of them that are features
 
 
@@ -36,8 +35,8 @@ class TextFeatures:
     title : a title, which is a first line that more lines follow, has features of its own besides; together they
         weigh so many times as much as all others of the row. 0 for none.
     pieces : compounds such as libgmp3-dev are read piece by piece besides (see `rankae.data.tokens.pieces`).
-    analyzer : "word"; "char" for the runs of 4 to 6 characters that words hold; "word+char" for both, each with a
-        length of its own, so that words are not drowned.
+    analyzer : "word"; "char" for the runs of 4 characters that words hold; "word+char" for both, each of
+        length 1, so that words are not drowned.
     token_pattern, lowercase, accents : what counts as a word, see `rankae.data.tokens.Tokenizer`.
     html : "strip" to read what a page shows, "keep" to read tags as words, "auto" to strip where many texts have tags.
     hyphens : "join" to read words that are broken at the end of a line as one, "keep" to read their halves, "auto" to
@@ -157,7 +156,7 @@ class TextFeatures:
         if self._characters is None:
             return rows
         self._characters.html, self._characters.hyphens = self.html, self.hyphens
-        return sp.hstack([rows, self._characters.fit_words(texts) * OF_CHARACTERS], format="csr")
+        return sp.hstack([rows, self._characters.fit_words(texts)], format="csr")
 
     def fit(self, texts: Sequence[str]) -> Self:
         self.fit_transform(texts)
@@ -184,7 +183,7 @@ class TextFeatures:
         matrix.has_canonical_format = True  # scipy would look for itself
         weighted = self._weighted(matrix)
         if self._characters is not None:
-            weighted = sp.hstack([weighted, self._characters.transform(texts) * OF_CHARACTERS], format="csr")
+            weighted = sp.hstack([weighted, self._characters.transform(texts)], format="csr")
         if self.block is None:
             return weighted
         return self.block.beside(weighted, self.block.vectors(self.shown(texts)))

@@ -17,7 +17,7 @@ _SAME_AS_WORD = (WORD, r"\b\w[\w+.-]*\b")  # models of earlier versions say it i
 _JOINTS = "+.-"
 _SPACES = {i: " " for i in range(128) if not (chr(i).isalnum() or chr(i) == "_" or chr(i) in _JOINTS)}
 _RUNS = re.compile(r"[^\W\d_]+|\d+")
-_CHARACTERS = 4, 6  # lengths of the runs of characters that stand for a word's parts
+_CHARACTERS = 4  # in a run of them, which stands for a part of a word; with runs of 3 to 6 rows are three times as long
 
 
 class Tokenizer:
@@ -115,12 +115,11 @@ def _runs(word: str) -> tuple[str, ...]:
 
 
 def characters(words: Iterable[str]) -> list[str]:
-    """Runs of 4 to 6 characters of each word, with its ends marked: they find Haus in Rathauses."""
+    """Runs of 4 characters of each word, with its ends marked: they find Haus in Rathauses."""
     return [run for word in words for run in _characters_of(word)]
 
 
 @lru_cache(maxsize=2**17)
 def _characters_of(word: str) -> tuple[str, ...]:
     marked = f"<{word}>"
-    low, high = _CHARACTERS
-    return tuple(marked[i : i + n] for n in range(low, high + 1) for i in range(len(marked) - n + 1))
+    return tuple(marked[i : i + _CHARACTERS] for i in range(len(marked) - _CHARACTERS + 1))

@@ -112,7 +112,7 @@ class ChosenFeatures(LabelRanker):
         ngrams = [(1, 1)] if self._effort == "none" else [(1, 1), (1, 2)]
         titles = (0.0, _TITLE) if self._effort == "full" else (0.0,)
         pieces = (False, True) if self._effort == "full" else (False,)
-        analyzers = ("word", "word+char") if self._effort == "full" else ("word",)
+        analyzers = ("word",) if self._effort == "none" else ("word", "word+char")
         return TextCandidates(
             ngrams if self.ngrams is None else [(self.ngrams[0], self.ngrams[1])],  # from JSON it is a list
             titles if self.title is None else (self.title,),
@@ -126,6 +126,7 @@ class ChosenFeatures(LabelRanker):
                 look=self._effort == "full",
                 weights=WEIGHTS if self.encoder_weight is None else (self.encoder_weight,),
             ),
+            self._effort == "low",
             partial(self._candidate_embeddings, trusted=trusted),
         )
 

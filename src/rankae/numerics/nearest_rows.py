@@ -150,6 +150,17 @@ def nearest_rows(
 
 
 @njit(cache=True, nogil=True)
+def add_words(first, last, starts, words, weights, post_starts, post_rows, post_weights, post_scales, similarities):
+    """Add the postings of each row's words to its similarities, rows x training rows."""
+    for i in range(first, last):
+        for t in range(starts[i], starts[i + 1]):
+            word, weight = words[t], weights[t]
+            if len(post_scales) > 0:
+                weight *= post_scales[word]
+            _add_postings(similarities[i], weight, post_starts[word], post_starts[word + 1], post_rows, post_weights)
+
+
+@njit(cache=True, nogil=True)
 def keep_nearest(first, last, starts, similarities, found, cosine):
     """As `nearest_rows`, where the similarities to all training rows are there already, rows x training rows."""
     rows = similarities.shape[1]

@@ -1,4 +1,7 @@
-"""Which rows of a matrix are nearest to a row, exactly: by postings of words, or by products where rows are dense."""
+"""Which rows of a matrix are nearest to a row, exactly: by postings of words, or by products where rows are dense.
+
+Vectors that rows have besides their words are compared by products too, see `rankae.numerics.row_vectors`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from rankae.numerics.nearest_rows import keep_nearest, nearest_rows
+from rankae.numerics.nearest_rows import add_words, keep_nearest, nearest_rows
+from rankae.numerics.row_vectors import RowVectors
 from rankae.numerics.shards import HERE, Arrays, Span, Workers, even_spans, workers_for
 from rankae.numerics.table import RaggedTable
 from rankae.numerics.threads import across_threads
@@ -31,14 +35,17 @@ class RowSearch:
     dense that does not hold: all features are followed, by matrix products instead of postings.
     """
 
-    def __init__(self, size: int, most_rows: int, rows: np.ndarray, weights: RaggedTable) -> None:
+    def __init__(
+        self, size: int, most_rows: int, rows: np.ndarray, weights: RaggedTable, vectors: RowVectors | None = None
+    ) -> None:
         """
         Parameters
         ----------
         size : how many rows are indexed.
         rows, weights : the rows that have each word, ascending, and the word's weights there.
+        vectors : what rows have besides words; no posting has a number of theirs.
         """
-        self.size, self.most_rows, self.rows, self.weights = size, most_rows, rows, weights
+        self.size, self.most_rows, self.rows, self.weights, self.vectors = size, most_rows, rows, weights, vectors
         self._short_rows: np.ndarray | None = None
         self._table: torch.Tensor | None = None
 
@@ -46,11 +53,26 @@ class RowSearch:
     def over(cls, rows: sp.csr_matrix, most_rows: int | None = None) -> RowSearch:
         if most_rows is None:
             most_rows = EVERY_ROW if is_dense(rows) else MOST_ROWS
+        vectors = None if most_rows == EVERY_ROW else RowVectors.of(rows)
         postings = rows.tocsc()
         lengths = np.diff(postings.indptr)
-        kept = np.repeat(lengths <= most_rows, lengths)
-        starts = np.concatenate([[0], np.cumsum(np.where(lengths <= most_rows, lengths, 0))])
-        return cls(rows.shape[0], most_rows, postings.indices[kept], RaggedTable(starts, postings.data[kept]))
+        followed = lengths <= most_rows
+        if vectors is not None:
+            followed[vectors.first :] = False
+        kept = np.repeat(followed, lengths)
+        starts = np.concatenate([[0], np.cumsum(np.where(followed, lengths, 0))])
+        table = RaggedTable(starts, postings.data[kept])
+        return cls(rows.shape[0], most_rows, postings.indices[kept], table, vectors)
+
+    def with_more(self, rows: sp.csr_matrix) -> RowSearch:
+        """With some more rows, by the words that are followed: new rows alone would not speak for others."""
+        followed = np.diff(self.weights.starts) > 0
+        kept = sp.csr_matrix(rows, copy=True)
+        kept.data *= followed[kept.indices]
+        kept.eliminate_zeros()
+        larger = RowSearch.over(sp.vstack([self.matrix().tocsr(), kept], format="csr"), self.most_rows)
+        larger.vectors = None if self.vectors is None else self.vectors.with_more(rows)
+        return larger
 
     @property
     def words(self) -> int:
@@ -71,15 +93,20 @@ class RowSearch:
         if self.most_rows == EVERY_ROW:
             self._compare_with_all(rows, leave_one_out, found, cosine)
             return found, cosine
+        if self.vectors is not None:
+            self._compare_vectors_too(self.vectors, rows, leave_one_out, found, cosine)
+            return found, cosine
         others = workers_for(self._followed()) if leave_one_out else HERE
         if others is not HERE:
             return self._nearest_elsewhere(others, rows, count)
+        tokens = rows.indptr, rows.indices, rows.data
+        across_threads(nearest_rows, *tokens, *self._postings(), self.size, leave_one_out, found, cosine)
+        return found, cosine
+
+    def _postings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         if self._short_rows is None:  # postings come from memory, so fewer bytes of them take less time
             self._short_rows = self.rows.astype(np.uint16, copy=False) if self.size <= 2**16 else self.rows
-        postings = self.weights.starts, self._short_rows, self.weights.stored, self.weights.scales
-        tokens = rows.indptr, rows.indices, rows.data
-        across_threads(nearest_rows, *tokens, *postings, self.size, leave_one_out, found, cosine)
-        return found, cosine
+        return self.weights.starts, self._short_rows, self.weights.stored, self.weights.scales
 
     def _followed(self) -> float:
         """Pairs of indexed rows that share a word that is followed."""
@@ -106,11 +133,25 @@ class RowSearch:
                 similarities[every[:-1], start + every[:-1]] = 0
             across_threads(keep_nearest, every, similarities, found[block], cosine[block])
 
+    def _compare_vectors_too(
+        self, vectors: RowVectors, rows: sp.csr_matrix, leave_one_out: bool, found: np.ndarray, cosine: np.ndarray
+    ) -> None:
+        for start in range(0, rows.shape[0], _AT_ONCE):
+            block = slice(start, start + _AT_ONCE)
+            some = rows[block]
+            similarities = vectors.similarities(some)
+            across_threads(add_words, some.indptr, some.indices, some.data, *self._postings(), similarities)
+            every = np.arange(len(similarities) + 1)
+            if leave_one_out:
+                similarities[every[:-1], start + every[:-1]] = 0
+            across_threads(keep_nearest, every, similarities, found[block], cosine[block])
+
     def shrunk(self, precision: str) -> RowSearch:
         """The same rows with smaller weights."""
         small = copy(self)
         small.rows = self.rows.astype(np.uint16) if self.size <= 2**16 else self.rows
         small.weights = self.weights.at(precision)
+        small.vectors = None if self.vectors is None else self.vectors.shrunk(precision)
         small._short_rows = small._table = None
         return small
 

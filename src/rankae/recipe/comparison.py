@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from rankae.data.near_duplicates import novel_rows
 from rankae.data.text import TextFeatures
+from rankae.data.unit_length import unit_rows
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.metrics import standard_error
 from rankae.paper.closed_form import leave_one_out_precision
@@ -33,12 +34,16 @@ class Comparison:
         self._validation: np.ndarray | None = None
 
     def precision(self, text: TextFeatures, rows: sp.csr_matrix) -> np.ndarray:
-        """Precision of each validation row when the closed-form start is fitted on these features."""
+        """Precision of each validation row when the closed-form start is fitted on these features.
+
+        Rows are scaled to length 1, as in training. Otherwise columns beside the words would weaken the ridge.
+        """
+        rows = unit_rows(rows)
         if self.trusted is None:
             if self._validation is None:
                 self._validation = novel_rows(rows)
             return leave_one_out_precision(rows, self.labels, self._validation, seed=self.seed)[1.0]
-        validation = Trusted(text.transform(self.trusted[0]), self.trusted[1])
+        validation = Trusted(unit_rows(text.transform(self.trusted[0])), self.trusted[1])
         if self._validation is None:
             self._validation = validation.novel(rows)
         validation = validation.taken(self._validation)

@@ -36,6 +36,7 @@ class TextCandidates:
 
     reading : further, fixed settings of `TextFeatures`.
     vectors : candidate vectors beside the words (see `rankae.recipe.vector_choice`).
+    low_effort : try character n-grams only if many words occur in one text only.
     embeddings : function from words and rows to the candidate word embeddings; used with trusted rows only.
     """
 
@@ -47,6 +48,7 @@ class TextCandidates:
     max_features: int | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     vectors: VectorCandidates = field(default_factory=VectorCandidates)
+    low_effort: bool = False
     embeddings: CandidateEmbeddings = lambda words, rows: (None,)
 
 
@@ -82,7 +84,7 @@ def choose_text(
         _Stage("ngrams", candidates.ngrams),
         _Stage("title", titles),
         _Stage("pieces", candidates.pieces, rules.GAIN_OF_PIECES),
-        _Stage("analyzer", candidates.analyzers, rules.GAIN_OF_CHARACTERS),
+        _Stage("analyzer", candidates.analyzers, _least_gain_of_characters(texts)),
     ]
 
     def features(settings: Mapping[str, Any]) -> TextFeatures:
@@ -90,7 +92,7 @@ def choose_text(
             min_df=candidates.min_df, max_features=candidates.max_features or MOST_FEATURES, **settings, **reading
         )
 
-    if len(candidates.analyzers) > 1 and not _characters_may_help(texts, features({})):
+    if len(candidates.analyzers) > 1 and not _characters_may_help(texts, features({}), candidates.low_effort):
         stages[-1] = _Stage("analyzer", candidates.analyzers[:1])
     blocks, vector_choice = candidates.vectors.blocks(texts)
     undecided = any(len(stage.values) > 1 for stage in stages) or bool(blocks)
@@ -127,10 +129,16 @@ def choose_text(
     return chosen, rows, choices
 
 
-def _characters_may_help(texts: Sequence[str], words: TextFeatures) -> bool:
-    """Whether many words occur in one text only, as in inflected and compounding languages, and memory suffices."""
+def _least_gain_of_characters(texts: Sequence[str]) -> float:
+    return rules.GAIN_OF_CHARACTERS * max(1.0, sum(map(len, texts)) / rules.CHARACTERS_A_GAIN)
+
+
+def _characters_may_help(texts: Sequence[str], words: TextFeatures, low_effort: bool) -> bool:
+    """Whether memory suffices and, at low effort, whether many words occur in one text only, as inflected ones do."""
     if sum(map(len, texts)) > rules.MOST_READ_BY_CHARACTERS:
         return False
+    if not low_effort:
+        return True
     sample = texts[:: max(1, len(texts) // _SOME_TEXTS)][:_SOME_TEXTS]
     documents = [words.words_in(text) for text in sample]
     document_frequency = Counter(word for document in documents for word in set(document))

@@ -330,7 +330,7 @@ def test_the_closest_row_that_carries_a_label_is_told():
     assert read.closest == pytest.approx([1.0, 0.8])
     assert read.values == pytest.approx([1.8 / 3, 0.8 / 3])
     left_out = Neighbours.of(rows, labels, count=3).predict(rows, leave_one_out=True)
-    assert left_out.taken(np.array([2])).closest == pytest.approx([0.6, 0.6])
+    assert left_out.closest[left_out.named.entries_of(np.array([2]))] == pytest.approx([0.6, 0.6])
 
 
 def test_easy_negatives_are_drawn_by_the_root_of_frequency():

@@ -3,7 +3,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from rankae.data.near_duplicates import held_out_folds, held_out_sizes, novel_rows
+from rankae.data.near_duplicates import alike_groups, held_out_folds, held_out_sizes, novel_rows
+from rankae.numerics.row_search import RowSearch
 
 
 def copies(groups: int, size: int, seed: int = 0) -> sp.csr_matrix:
@@ -22,24 +23,37 @@ def test_rows_without_a_near_copy_are_novel():
 
 
 def test_small_data_is_covered_by_five_even_folds():
-    fold = held_out_folds(np.zeros(203), seed=0)
+    fold = held_out_folds(np.arange(203), seed=0)
     assert sorted(np.bincount(fold).tolist()) == [40, 40, 41, 41, 41]
 
 
 @pytest.mark.parametrize(("rows", "folds"), [(2401, 5), (4880, 3), (9361, 2)])
 def test_of_more_rows_as_few_fifths_are_held_out_as_are_enough(rows, folds):
-    fold = held_out_folds(np.zeros(rows), seed=0)
+    fold = held_out_folds(np.arange(rows), seed=0)
     assert np.bincount(fold[fold >= 0]).tolist() == held_out_sizes(rows)
     assert len(held_out_sizes(rows)) == folds
     assert 2400 <= (fold >= 0).sum() <= rows // 5 * folds + folds
 
 
+def test_alike_rows_are_one_group_and_others_are_not():
+    rows = sp.vstack([copies(20, 3), copies(40, 1, seed=9)], format="csr")
+    groups = alike_groups(*RowSearch.over(rows).nearest(rows, 20, leave_one_out=True))
+    assert len(set(groups)) == 60
+    assert (groups[:60].reshape(20, 3) == groups[:60:3, None]).all()
+
+
+def test_a_chain_of_alike_rows_is_no_single_group():
+    chain = np.arange(1000)
+    nearest = np.stack([chain - 1, np.where(chain == 999, -1, chain + 1)], axis=1)
+    assert np.bincount(alike_groups(nearest, np.full((1000, 2), 0.9))).max() <= 50
+
+
 @pytest.mark.parametrize("seed", [0, 1])
-def test_half_of_the_held_out_rows_of_large_data_have_no_near_copy(seed):
-    nearest = np.where(np.arange(12_000) % 4 == 0, 0.3, 0.95)
-    fold = held_out_folds(nearest, seed)
-    held = fold == 0
-    assert held.sum() == int(0.15 * 12_000)
-    assert (fold[~held] == -1).all()
-    novel = (nearest[held] < 0.8).mean()
-    assert 0.5 < novel < 0.7  # half of them, and a fourth of the other half
+def test_of_every_second_group_all_rows_are_held_out_together(seed):
+    groups = np.arange(12_000) // 3
+    fold = held_out_folds(groups, seed)
+    assert (fold == 0).sum() == int(0.15 * 12_000)
+    assert set(fold) == {-1, 0}
+    of_group = np.bincount(groups[fold == 0], minlength=4000)
+    whole = 3 * (of_group == 3).sum() / (fold == 0).sum()
+    assert 0.45 < whole < 0.6

@@ -69,11 +69,13 @@ class Folds(NamedTuple):
 
     size : number of folds.
     of_row : the fold of each row, -1 for none.
+    factors : what the weights of each row are multiplied by when it is scored as a held-out row.
     scores : of each entry, by the solution without its row's fold.
     """
 
     size: int
     of_row: np.ndarray
+    factors: np.ndarray
     scores: np.ndarray
 
 
@@ -192,7 +194,8 @@ def _solve_without_folds(label, data, folds, scores, w, limits, state):
         for i in range(len(rows)):
             if fold[rows[i]] == f:
                 start, stop = data.starts[rows[i]], data.starts[rows[i] + 1]
-                scores[i] = _dot(w, data.words[start:stop], data.weights[start:stop]) + w[-1]
+                score = _dot(w, data.words[start:stop], data.weights[start:stop])
+                scores[i] = folds.factors[rows[i]] * score + w[-1]
 
 
 @njit(cache=True, nogil=True)

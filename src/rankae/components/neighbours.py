@@ -32,10 +32,6 @@ class VotePredictions(SparsePredictions):
         super().__init__(named, votes)
         self.closest, self.nearest = closest, nearest
 
-    def taken(self, rows: np.ndarray) -> VotePredictions:
-        entries = self.named.entries_of(rows)
-        return VotePredictions(self.named.taken(rows), self.values[entries], self.closest[entries], self.nearest[rows])
-
 
 @njit(cache=True, nogil=True)
 def _vote(found, cosine, label_starts, label_columns, labels, count, starts, columns, votes, closest):
@@ -109,6 +105,11 @@ class Neighbours:
     def shrunk(self, precision: str) -> Neighbours:
         """The same rows with smaller weights."""
         return Neighbours(self.search.shrunk(precision), self.labels, self.count)
+
+    def of_rows(self, kept: np.ndarray) -> Neighbours:
+        """Some of the rows, `kept` (bool), alone, as far as words are followed here."""
+        rows, labels = self.search.matrix().tocsr()[kept], self.labels[kept]
+        return Neighbours(RowSearch.over(rows, self.search.most_rows), labels, self.count)
 
     def updated(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Neighbours:
         """With some more rows that can vote."""

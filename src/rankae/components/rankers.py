@@ -43,6 +43,7 @@ class Rankers:
         *,
         fold: np.ndarray | None = None,
         without: Sequence[Shortlist] = (),
+        factors: np.ndarray | None = None,
         cost: float = 1.0,
         least: float = 0.02,
         passes: int = 8,
@@ -55,10 +56,13 @@ class Rankers:
 
         Parameters
         ----------
-        fold : the fold of each row, -1 for rows that are never held out. without : for each fold, the shortlists that
-        there would be without it; by default the same. cost : C of the SVM. least : smaller weights are dropped.
-        passes, last_passes : passes over the rows without each fold, and over all rows; the second defaults to the
-        first. start : rankers to start from; the new weights are regularised towards theirs instead of towards 0.
+        fold : the fold of each row, -1 for rows that are never held out.
+        without : for each fold, the shortlists that there would be without it; by default the same.
+        factors : what the weights of each row are multiplied by when it is scored as a held-out row; by default 1.
+        cost : C of the SVM.
+        least : smaller weights are dropped.
+        passes, last_passes : over the rows without each fold, and over all rows; the second defaults to the first.
+        start : rankers to start from; the new weights are regularised towards theirs instead of towards 0.
 
         Returns
         -------
@@ -66,9 +70,10 @@ class Rankers:
         with their listed and carried labels.
         """
         fold = np.full(rows.shape[0], -1, np.int8) if fold is None else fold.astype(np.int8)
+        factors = np.ones(rows.shape[0], np.float32) if factors is None else factors
         listed = np.bincount(shortlist.columns, minlength=labels.shape[1])
         listed += np.bincount(labels.indices, minlength=labels.shape[1])
-        shared = {"rows": rows, "labels": labels, "fold": fold}
+        shared = {"rows": rows, "labels": labels, "fold": fold, "factors": factors}
         for name, entries in zip(_list_names(len(without)), (shortlist, *without), strict=True):
             shared |= {f"{name}.starts": entries.starts, f"{name}.columns": entries.columns}
         if start is not None:
@@ -156,7 +161,7 @@ def solve_shard(shared: dict[str, Any], settings: dict[str, Any], span: Span) ->
     start = Vectors(old.indptr.astype(np.int64), old.indices.astype(np.int32, copy=False), old.data)
     cost, tolerance, least = (np.float32(settings[name]) for name in ("cost", "tolerance", "least"))
     limits = Limits(cost, settings["passes"], settings["last_passes"], tolerance, least)
-    out_of_fold_scores = Folds(folds, fold, out_of_fold)
+    out_of_fold_scores = Folds(folds, fold, shared["factors"], out_of_fold)
     seed = settings["seed"] + first  # so that a label's random numbers do not depend on its shard
 
     def solve_span(run: Span) -> tuple[np.ndarray, np.ndarray]:

@@ -2,16 +2,20 @@
 
 Packages of one source, versions of one law, products of one series: training data is full of near-duplicates, and a row
 whose copy is in the training part is no test of anything but memory. Whether the rows to come are copies too, nobody
-knows. So half of the held-out rows are drawn from all rows, and half from those without one, and whoever learns
-from them is told how near a training row is.
+knows. So every second group of alike rows is held out as a whole, as if the model had never met their like, and of the
+others single rows are; whoever learns from them is told how near a training row is.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 _ALIKE = 0.8  # cosine from which two rows are near-duplicates
+_OF_A_GROUP = 0.5  # cosine from which they are of one group: packages of one source, films of one series
+_MOST_OF_A_GROUP = 50  # rows; of chains of alike rows the ends are strangers
+_TOGETHER = 0.5  # the share of groups that are held out whole
 _ENOUGH_ROWS = 6000  # held-out rows beyond this teach nothing new
 _SHARE = 0.15
 _FIFTHS = 5
@@ -54,18 +58,49 @@ def held_out_sizes(n: int) -> list[int]:
     return [len(range(f, n, _FIFTHS)) for f in range(folds)]
 
 
-def held_out_folds(nearest: np.ndarray, seed: int) -> np.ndarray:
+def held_out_folds(groups: np.ndarray, seed: int) -> np.ndarray:
     """The fold in which each row is held out, -1 for rows that never are; see `held_out_sizes`.
 
-    nearest : the cosine of each row's nearest other row; zeros if nobody looked.
+    groups : of each row, from 0 on, see `alike_groups`. The last group of a fold may be cut in two.
     """
-    n = len(nearest)
     rng = np.random.default_rng(seed)
+    n, count = len(groups), int(groups.max(initial=-1)) + 1
+    together = rng.random(count) < _TOGETHER
+    place = np.where(together[groups], rng.random(count)[groups], rng.random(n))
     sizes = held_out_sizes(n)
-    if len(sizes) > 1:
-        of_fifths = np.arange(n) % _FIFTHS
-        return rng.permutation(np.where(of_fifths < len(sizes), of_fifths, -1)).astype(np.int8)
-    fold, wanted = np.full(n, -1, dtype=np.int8), sizes[0]
-    fold[rng.permutation(novel_places(nearest))[: wanted // 2]] = 0
-    fold[rng.permutation(np.flatnonzero(fold < 0))[: wanted - (fold == 0).sum()]] = 0
+    fold = np.full(n, -1, dtype=np.int8)
+    fold[np.argsort(place, kind="stable")[: sum(sizes)]] = np.repeat(np.arange(len(sizes)), sizes)
     return fold
+
+
+def alike_groups(nearest: np.ndarray, cosine: np.ndarray) -> np.ndarray:
+    """The group of each row, from 0 on: rows that are alike, or alike to one that is; the most alike join first.
+
+    nearest, cosine : the rows nearest to each row, padded with -1, and how near they are.
+    """
+    row, place = np.nonzero((nearest >= 0) & (cosine > _OF_A_GROUP))
+    most_alike = np.argsort(-cosine[row, place], kind="stable")
+    first_row = np.arange(len(nearest))
+    _join(row[most_alike], nearest[row, place][most_alike], _MOST_OF_A_GROUP, first_row)
+    return np.unique(first_row, return_inverse=True)[1]
+
+
+@njit(cache=True)
+def _join(ones, others, most, group):
+    """Join the groups of each pair in turn, unless they have more than `most` rows together (union-find)."""
+    size = np.ones(len(group), np.int64)
+    for pair in range(len(ones)):
+        a, b = _root(group, ones[pair]), _root(group, others[pair])
+        if a != b and size[a] + size[b] <= most:
+            group[b] = a
+            size[a] += size[b]
+    for row in range(len(group)):
+        group[row] = _root(group, row)
+
+
+@njit(cache=True)
+def _root(group, row):
+    while group[row] != row:
+        group[row] = group[group[row]]
+        row = group[row]
+    return row

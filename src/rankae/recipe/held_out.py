@@ -1,8 +1,9 @@
 """Training rows held out in folds, which the stacker learns from if no trusted rows are given.
 
 Out-of-fold scores cost little beyond the training itself. F and each label's ranker are first solved without the
-held-out rows, and then continue from that solution with all rows. Neighbours leave out the row itself. The rankers of a
-fold also choose their hard negatives without the fold: a held-out row's labels must not influence even those.
+held-out rows, and then continue from that solution with all rows. Neighbours are searched among the other rows. The
+rankers of a fold also choose their hard negatives without the fold: a held-out row's labels must not influence even
+those. And a held-out row is read as a vocabulary of the other rows reads it, as later rows will be (`NewRows`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from rankae.components.predictions import Predictions
 from rankae.components.rankers import Rankers, random_negatives
 from rankae.components.registry import COMPONENTS, PlainComponent
 from rankae.components.stack import ScoredShortlist, Stack, closeness
-from rankae.data.near_duplicates import held_out_folds
+from rankae.data.near_duplicates import alike_groups, held_out_folds
+from rankae.data.new_rows import NewRows
 from rankae.model_file import pack_csr, unpack_csr
 from rankae.numerics.shortlist import Shortlist
 from rankae.paper.closed_form import WarmStart, Without
@@ -42,9 +44,9 @@ class HeldOutFolds:
         """fold_count : 0 to hold nothing out; None to choose the number of folds from the rows."""
         self.task, self.votes = task, votes
         n = task.rows.shape[0]
-        nearest = np.zeros(n, dtype=np.float32) if votes is None else votes.predictions.nearest
         nothing = np.full(n, -1, dtype=np.int8)
-        self.fold = nothing if fold_count == 0 else held_out_folds(nearest, task.settings.seed)
+        groups = np.arange(n) if votes is None else alike_groups(votes.nearest, votes.cosine)
+        self.fold = nothing if fold_count == 0 else held_out_folds(groups, task.settings.seed)
         self.folds = [np.flatnonzero(self.fold == f) for f in range(self.fold.max(initial=-1) + 1)]
         self.networks: list[JointNetwork] = []
         self._ranker_scores: sp.csr_matrix | None = None
@@ -52,7 +54,12 @@ class HeldOutFolds:
 
     @cached_property
     def rows(self) -> sp.csr_matrix:
-        return self.task.rows[np.concatenate(self.folds)]
+        return sp.vstack([new.rows for new in self._as_new], format="csr")
+
+    @cached_property
+    def _as_new(self) -> list[NewRows]:
+        """The rows of each fold as a vocabulary of the other rows reads them."""
+        return [NewRows.of(self.task.rows, fold) for fold in self.folds]
 
     @cached_property
     def labels(self) -> sp.csr_matrix:
@@ -142,14 +149,15 @@ class HeldOutFolds:
         """For each fold, the predictions of the proposing components fitted without it."""
         per_fold: list[dict[str, Predictions]] = []
         for f, fold in enumerate(self.folds):
-            predictions: dict[str, Predictions] = {"code": self.codes[f].predict_codes(self.codes_without[f][fold])}
+            rows, codes = self._as_new[f].rows, self.codes_without[f][fold] * self._as_new[f].factors[:, None]
+            predictions: dict[str, Predictions] = {"code": self.codes[f].predict_codes(codes)}
             if self.networks:
-                predictions["network"] = self.networks[f].predict(self.task.rows[fold], self.codes_without[f][fold])
+                predictions["network"] = self.networks[f].predict(rows, codes)
             if self.votes is not None:
-                predictions["neighbours"] = self.votes.predictions.taken(fold)
+                predictions["neighbours"] = self.votes.without(self.fold == f).predict(rows)
             if self.task.names is not None:
-                predictions["names"] = self.task.names.predict(self.task.rows[fold])
-            predictions |= {name: without[f].predict(self.task.rows[fold]) for name, without in self._plain.items()}
+                predictions["names"] = self.task.names.predict(rows)
+            predictions |= {name: without[f].predict(rows) for name, without in self._plain.items()}
             per_fold.append(predictions)
         return per_fold
 
@@ -169,41 +177,40 @@ class HeldOutFolds:
 
     def _rankers(self, stack: Stack, loo_codes: np.ndarray) -> State:
         task, settings = self.task, self.task.settings
-        hard = self._hard_negatives(stack.code.predict_codes(loo_codes).propose(settings.proposed))
+        by_code = stack.code.predict_codes(loo_codes).propose(settings.proposed)
         negatives = random_negatives(task.labels, settings.random_negatives, settings.seed)
-        shortlist = Shortlist.union([*hard, negatives])
+        shortlist = self._hard_negatives(by_code, negatives)
         without = [Shortlist.union([*proposals, negatives]) for proposals in self._hard_negatives_without()]
         cost = settings.ranker_cost
         if cost is None:
-            proposed = Shortlist.union(hard)
             cost, merits = choose_cost(
-                task.rows, task.labels, shortlist, proposed, self.fold, without[0], settings.seed
+                task.rows, task.labels, shortlist, self._hard_negatives(by_code), self.fold, without[0], settings.seed
             )
             reason = "average precision on held-out rows"
             task.training.choices["ranker_cost"] = choice("ranker_cost", cost, reason, merits)
-        options: dict[str, Any] = {"cost": cost, "seed": settings.seed}
+        factors = np.ones(task.rows.shape[0], dtype=np.float32)
+        for fold, new in zip(self.folds, self._as_new, strict=True):
+            factors[fold] = new.factors
+        options: dict[str, Any] = {"cost": cost, "seed": settings.seed, "factors": factors}
         rankers, scores = Rankers.train(task.rows, task.labels, shortlist, fold=self.fold, without=without, **options)
         values, arrays = rankers.state()
         return values, arrays | pack_csr("out_of_fold", scores)
 
-    def _hard_negatives(self, by_code: np.ndarray) -> list[np.ndarray]:
-        """Labels that the components propose for each row.
+    def _hard_negatives(self, by_code: np.ndarray, negatives: np.ndarray | None = None) -> Shortlist:
+        """Labels that the components propose for each row, and further negatives.
 
         Code and neighbours propose for all rows. The other components propose for held-out rows only, so that rankers
-        score every label of a held-out row's shortlist; elsewhere their columns are -1, which stands for no label.
+        score every label of a held-out row's shortlist.
         """
-        k = self.task.settings.proposed
-        proposals = [by_code] if self.votes is None else [by_code, self.votes.predictions.propose(k)]
-        for name, of_first_fold in self._proposals[0].items():
-            if name in ("code", "neighbours"):
-                continue
-            held_out = np.full((len(by_code), of_first_fold.shape[1]), -1, dtype=np.int32)
-            for fold, fold_proposals in zip(self.folds, self._proposals, strict=True):
-                held_out[fold] = fold_proposals[name]
-            proposals.append(held_out)
-        for fold, fold_proposals in zip(self.folds, self._proposals, strict=True):
-            by_code[fold] = fold_proposals["code"]
-        return proposals
+        proposals = [by_code]
+        if self.votes is not None:
+            proposals.append(self.votes.predictions.propose(self.task.settings.proposed))
+        places = [np.flatnonzero(self.fold < 0), *self.folds]
+        lists = [[by_one[places[0]] for by_one in proposals], *([*by_all.values()] for by_all in self._proposals)]
+        if negatives is not None:
+            lists = [[*listed, negatives[rows]] for listed, rows in zip(lists, places, strict=True)]
+        shortlists = [Shortlist.union(listed) for listed in lists]
+        return Shortlist.stacked(shortlists).taken(np.argsort(np.concatenate(places)))
 
     def _hard_negatives_without(self) -> list[list[np.ndarray]]:
         """For each fold, the labels that code and neighbours fitted without it propose for each row."""

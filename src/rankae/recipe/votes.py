@@ -30,6 +30,10 @@ class Votes:
         task.training.timed("neighbours", began)
         return cls(neighbours, nearest, cosine, predictions)
 
+    def without(self, excluded: np.ndarray) -> Neighbours:
+        """The component without the training rows `excluded` (bool)."""
+        return self.neighbours.of_rows(~excluded)
+
     def proposed_without(self, excluded: np.ndarray, k: int) -> np.ndarray:
         """Labels proposed for each row without the votes of the training rows `excluded` (bool)."""
         return self.neighbours.proposed_without(self.nearest, self.cosine, excluded, k)

@@ -65,7 +65,7 @@ CODE_SUPPORT = rule(
     "code_support", 5, "rows of a label that the code proposes, where labels are many", f"{_RECIPE}: debdeps"
 )
 CODE_SUPPORT_LOW = rule("code_support_low_effort", 40, "the same at low effort", f"{_RECIPE}: debdeps")
-FEWEST_COMMON = rule("fewest_common", 500, "where fewer labels are common, to look at all of them costs little")
+FEWEST_COMMON = rule("fewest_common", 500, "the code proposes so many of the most frequent labels in any case")
 TUNING_EPOCHS = rule("tuning_epochs", (10, 5), "few and many labels; the best epoch is kept, so more only cost time")
 RANDOM_NEGATIVES = rule("random_negatives", (20, 40), "few and many labels", f"{_RECIPE}: the rankers' negatives")
 ROWS_A_WORD = rule(

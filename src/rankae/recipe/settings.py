@@ -98,14 +98,18 @@ def enough_proposed(labels: sp.csr_matrix, effort: str) -> int:
 
 
 def common_labels(labels: sp.csr_matrix, support: int, neighbours: bool) -> np.ndarray | None:
-    """Columns of the labels that the code proposes, those of at least `support` rows; None for all labels.
+    """Columns of the labels that the code proposes: those of at least `support` rows, or the most frequent ones where
+    fewer than `rules.FEWEST_COMMON` have so many; None for all labels.
 
     Without neighbours the code proposes all labels, because no other component would propose the rare ones.
     """
+    if not neighbours:
+        return None
     counts = np.bincount(labels.indices, minlength=labels.shape[1])
-    common = np.flatnonzero(counts >= support).astype(np.int32)
-    few = len(common) < min(rules.FEWEST_COMMON, labels.shape[1])
-    return None if few or len(common) == labels.shape[1] or not neighbours else common
+    common = np.flatnonzero(counts >= support)
+    if len(common) < rules.FEWEST_COMMON:
+        common = np.sort(np.argsort(-counts, kind="stable")[: rules.FEWEST_COMMON])
+    return None if len(common) == labels.shape[1] else common.astype(np.int32)
 
 
 def much_data(rows: int, words: int) -> bool:

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from rankae.numerics.shortlist import Shortlist
-from rankae.recipe.ranker_cost import choose_cost
+from rankae.recipe.ranker_cost import choose_cost, one_label_in
 from rankae.recipe.rules import COSTS
 
 
@@ -21,15 +21,21 @@ def chosen(wrong: float) -> tuple[float, dict[float, float]]:
     return choose_cost(rows.astype(np.float32), labels, everything, everything, fold, everything)
 
 
-@pytest.mark.parametrize(("gain", "cost"), [(-0.01, 0.3), (0.005, 0.3), (0.01, 1.0)])
-def test_the_higher_cost_must_be_worth_it(monkeypatch, gain, cost):
-    found = iter([0.6, 0.6 + gain])
+@pytest.mark.parametrize(("gains", "cost"), [([-0.01], 0.3), ([0.005], 0.3), ([0.01, 0.005], 1.0), ([0.01, 0.01], 3.0)])
+def test_a_higher_cost_must_be_worth_it(monkeypatch, gains, cost):
+    found = iter(np.cumsum([0.6, *gains]))
     monkeypatch.setattr("rankae.recipe.ranker_cost.average_precision_score", lambda right, scores: next(found))
     assert chosen(0.0)[0] == cost
+    assert next(found, None) is None
 
 
 def test_noisy_labels_ask_for_a_lower_cost():
     cost, merits = chosen(0.5)
-    assert set(merits) == set(COSTS)
+    assert set(merits) == set(COSTS[:2])
     assert merits[cost] == max(merits.values())
     assert cost == min(COSTS)
+
+
+@pytest.mark.parametrize(("labels", "every"), [(50, 1), (400, 4), (30_000, 7), (700_000, 140)])
+def test_a_sample_of_labels_tells(labels, every):
+    assert one_label_in(labels) == every

@@ -20,19 +20,6 @@ def of_labels(count: int, rows_each: int, effort: str) -> Resolved:
     return resolved(RecipeSettings(effort=effort, network=0), words, labels, 1.0, Training())
 
 
-@pytest.mark.parametrize(
-    ("count", "rows_each", "effort", "cost"),
-    [
-        (5000, 3, "low", 0.3),  # rare labels
-        (5000, 30, "low", 0.5),
-        (5000, 3, "full", None),  # held-out rows choose the cost
-        (100, 3, "low", None),
-    ],
-)
-def test_rankers_of_rare_labels_are_held_back(count: int, rows_each: int, effort: str, cost: float | None) -> None:
-    assert of_labels(count, rows_each, effort).ranker_cost == cost
-
-
 def test_common_words_are_followed_less_far_at_low_effort() -> None:
     assert of_labels(100, 3, "low").most_rows < of_labels(100, 3, "full").most_rows
 

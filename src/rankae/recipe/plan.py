@@ -21,6 +21,7 @@ from rankae.errors import RankaeError
 from rankae.numerics.sparse_product import sparse_product
 from rankae.recipe import rules
 from rankae.recipe.notes import Training
+from rankae.recipe.ranker_cost import one_label_in
 from rankae.recipe.settings import RecipeSettings, Resolved, common_labels, resolved
 from rankae.recipe.sizes import Sizes
 
@@ -167,7 +168,7 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
     entries = n * learnt
     if s.rankers:
         seconds["rankers"] = entries * (1 + folds) * (cost["visit"] + row * cost["ranker"])
-        seconds["rankers"] *= 1 if s.ranker_cost is not None else 1.3
+        seconds["rankers"] *= 1 if s.ranker_cost is not None else 1 + 2 / one_label_in(L)
     seconds["shortlists"] = n * min(L, 3 * tuned) * h * cost["dense"] * (1 + folds) / 2 + entries * cost["entry"]
     if s.network:
         gate = 10 if s.attention else 1

@@ -1,8 +1,8 @@
 """Chooses C of the rankers' SVMs by average precision on held-out rows.
 
 The comparison uses a sample of the labels, each with all of its rows: with fewer rows, too large a cost would look
-best. If two costs are close, the lower one is chosen, because rankers that fit less closely make errors that differ
-more from those of the other components.
+best. A higher cost must gain something, because rankers that fit less closely make errors that differ more from those
+of the other components; the next cost is tried only where the last one gained enough.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def choose_cost(
 
     Returns
     -------
-    the cost, and the average precision of each cost in percent. All entries are ranked together, so that an
+    the cost, and the average precision of each cost that was tried, in percent. All entries are ranked together, so that an
     overconfident label costs precision, as it does in predictions.
     """
     frequent_first = np.argsort(-np.bincount(labels.indices, minlength=labels.shape[1]), kind="stable")
-    every = max(1, min(rules.COST_SAMPLE[0], labels.shape[1] // rules.COST_SAMPLE[1]))
+    every = one_label_in(labels.shape[1])
     picked = np.sort(frequent_first[every // 2 :: every])
     sample_shortlist, sample_without = shortlist.among(picked), without.among(picked)
     sample_labels = labels[:, picked].tocsr()
@@ -50,7 +50,8 @@ def choose_cost(
     held = np.flatnonzero(fold == 0)
     listed = proposed.among(picked).taken(held)
     right = listed.values_of(sample_labels[held]) > 0
-    merits = {}
+    merits: dict[float, float] = {}
+    chosen = rules.COSTS[0]
     for cost in rules.COSTS:
         options: dict[str, Any] = {"cost": cost, "last_passes": 0, "tolerance": 0.3, "seed": seed}
         _, out_of_fold = Rankers.train(
@@ -58,5 +59,13 @@ def choose_cost(
         )
         score = average_precision_score(right, listed.values_of(out_of_fold[held])) if right.any() else 0.0
         merits[cost] = 100 * float(score)
-    low, high = rules.COSTS
-    return high if merits[high] > merits[low] + rules.GAIN_OF_COST else low, merits
+        if cost != chosen and merits[cost] <= merits[chosen] + rules.GAIN_OF_COST:
+            break
+        chosen = cost
+    return chosen, merits
+
+
+def one_label_in(labels: int) -> int:
+    """One of how many labels, in the order of frequency, is in the sample."""
+    every, fewest, most = rules.COST_SAMPLE
+    return max(1, min(every, labels // fewest), labels // most)

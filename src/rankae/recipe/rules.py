@@ -128,24 +128,18 @@ MOST_READ_BY_CHARACTERS = rule(
 )
 GAIN_OF_VECTORS = rule("gain_of_vectors", 0.3, "the same for vectors beside words: rows get longer, predictions slower")
 COSTS = rule(
-    "ranker_costs", (0.3, 1.0), "C of the rankers that held-out rows choose between", f"{_RECIPE}: the rankers' cost"
-)
+    "ranker_costs", (0.3, 1.0, 3.0), "C of the rankers that held-out rows choose between: the next is tried where the "
+    "last was worth it", f"{_RECIPE}: the rankers' cost",
+)  # fmt: skip
 GAIN_OF_COST = rule(
     "gain_of_cost", 0.7, "points of average precision that the higher cost must be worth: those that fit less err less "
     "alike", f"{_RECIPE}: eurlex57k-bow and debtags",
 )  # fmt: skip
-COST_SAMPLE = rule("ranker_cost_sample", (7, 100), "every 7th label by frequency tells, but not fewer than 100 labels")
-TRUSTED_COSTS = rule("trusted_ranker_costs", (0.1, 0.3, 1.0), "the noisier the labels, the lower", "docs/noise.md")
-USUAL_COST = rule(
-    "usual_ranker_cost", (0.5, 0.3), "at low effort with many labels; the second where labels are rare",
-    f"{_RECIPE}: rare labels at low effort",
+COST_SAMPLE = rule(
+    "ranker_cost_sample", (7, 100, 5000), "every 7th label by frequency tells, but not fewer than 100 labels, nor many "
+    "more than 5,000"
 )  # fmt: skip
-RARE_LABELS = rule(
-    "rare_labels",
-    10,
-    "rows of a label, on average, under which rankers do better at a lower cost",
-    f"{_RECIPE}: debdeps",
-)
+TRUSTED_COSTS = rule("trusted_ranker_costs", (0.1, 0.3, 1.0), "the noisier the labels, the lower", "docs/noise.md")
 
 
 def table() -> str:

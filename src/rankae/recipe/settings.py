@@ -19,8 +19,8 @@ from rankae.recipe.notes import Training
 class RecipeSettings:
     """Settings of the recipe; None is chosen from the data (see `resolved`).
 
-    effort : "low" saves time: half the code size, fewer proposals, half as many stackers, no tuning where labels are
-        few, and no search for the rankers' cost where they are many.
+    effort : "low" saves time: half the code size, fewer proposals, half as many stackers, and no tuning where labels
+        are few.
     code_size : h of the closed-form start.
     ridge : of the regression; by default chosen by leave-one-out scores.
     noise_rounds : rounds of label correction (see `recipe.label_correction`); by default as many as trusted rows
@@ -166,14 +166,11 @@ def resolved(
         "the network is trained on the same codes" if network else f"{tuning_cost:.0e} multiplications, {effort}",
     )
     rankers = choose("rankers", L > 1, label_count)
-    # With many labels the search takes a tenth of the training time, and the costs hardly differ on held-out rows.
-    usual = rules.USUAL_COST[labels.nnz < rules.RARE_LABELS * L]
-    cost = choose("ranker_cost", usual, f"{label_count}, low effort") if low and many else settings.ranker_cost
     noise_rounds = choose("noise_rounds", 0, "no trusted rows that could tell whether it helps")
     values = {
         "code_size": h, "proposed": min(proposed, L), "neighbours": neighbours, "most_rows": most_rows,
         "code_support": support, "tuning": tuning, "tuning_epochs": tuning_epochs, "random_negatives": random_negatives,
-        "word_size": word_size, "epochs": epochs, "network": network, "rankers": rankers, "ranker_cost": cost,
+        "word_size": word_size, "epochs": epochs, "network": network, "rankers": rankers,
         "noise_rounds": noise_rounds, "ridge": ridge,
     }  # fmt: skip
     return Resolved(**(asdict(settings) | values))

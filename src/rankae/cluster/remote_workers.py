@@ -149,7 +149,7 @@ class ClusterWorkers:
             return error
         what = f"{type(error).__name__}: {error}" if not isinstance(error, OSError) else (error.strerror or str(error))
         if type(error).__name__ == "KilledWorker":
-            what = "its workers died again and again, most likely for want of memory"
+            what = "its workers died or fell silent again and again (out of memory, or a network that fails?)"
         return RankaeError(
             f"the cluster could not finish {order.step} {order.span[0]} to {order.span[1]}: {what}; "
             "what is finished is kept, start the command again with --resume"

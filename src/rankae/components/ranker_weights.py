@@ -231,7 +231,9 @@ class RankerWeights:
         lengths = np.diff(self.weights.starts)
         short = self._place < 0
         kept = np.where(short, lengths, 0)
-        words = self.words[np.repeat(short, lengths)] if len(self.words) == lengths.sum() else self.words
+        words = self.words
+        if len(self.long) and len(words) == lengths.sum():  # of all vectors; else they need no copy
+            words = words[np.repeat(short, lengths)]
         if self.vocabulary <= 2**16:
             words = words.astype(np.uint16)
         word_starts = np.cumsum(kept) - kept

@@ -183,11 +183,21 @@ def _list_names(folds: int) -> list[str]:
 
 
 def _stacked(results: list[Arrays], names: tuple[str, str, str], width: int) -> sp.csr_matrix:
-    """The CSR matrices of all shards, one below the other."""
-    values, columns = (np.concatenate([result[name] for result in results]) for name in names[:2])
+    """The CSR matrices of all shards, one below the other; the results lose them, so that memory holds them once."""
     sizes = np.concatenate([np.diff(result[names[2]]) for result in results])
     starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    values, columns = (_joined([result.pop(name) for result in results], int(starts[-1])) for name in names[:2])
     return sp.csr_matrix((values, columns, starts), shape=(len(sizes), width))
+
+
+def _joined(parts: list[np.ndarray], size: int) -> np.ndarray:
+    """The concatenation of the parts; each part is freed once it is copied."""
+    joined, used = np.empty(size, dtype=parts[0].dtype), 0
+    while parts:
+        part = parts.pop(0)
+        joined[used : used + len(part)] = part
+        used += len(part)
+    return joined
 
 
 def _sides(

@@ -6,8 +6,16 @@ from __future__ import annotations
 import numpy as np
 
 from rankae.errors import ModelFileError
+from rankae.numerics.shards import Span, weighted_spans
 
 _BLOCK = 1 << 16
+_PIECE = 1 << 22
+
+
+def pieces(starts: np.ndarray) -> list[Span]:
+    """Runs of lists with some million numbers each: what is worked out along the way need not stand in memory for all
+    of them. List i has the numbers from starts[i] up to starts[i + 1]."""
+    return weighted_spans(np.diff(starts) + 1, 1 + int(starts[-1]) // _PIECE)
 
 
 def smallest(values: np.ndarray) -> np.ndarray:
@@ -24,11 +32,18 @@ def pack_ascending(name: str, starts: np.ndarray, values: np.ndarray, limit: int
     if limit <= _BLOCK:
         return arrays | {f"{name}.low": values.astype(np.uint16)}
     blocks = -(-limit // _BLOCK)
-    lists = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), np.diff(starts))
-    counts = smallest(np.bincount(lists * blocks + (values >> 16), minlength=(len(starts) - 1) * blocks))
+    found = [_in_blocks(starts[first : last + 1], values, blocks) for first, last in pieces(starts)]
+    counts = smallest(np.concatenate([np.empty(0, np.int64), *found]))
     if counts.nbytes > 2 * len(values):
         return arrays | {f"{name}.whole": values.astype(np.int32)}
-    return arrays | {f"{name}.low": (values & (_BLOCK - 1)).astype(np.uint16), f"{name}.blocks": counts}
+    return arrays | {f"{name}.low": values.astype(np.uint16), f"{name}.blocks": counts}  # which keeps the low half
+
+
+def _in_blocks(starts: np.ndarray, values: np.ndarray, blocks: int) -> np.ndarray:
+    """Of each list, how many of its numbers lie in each block."""
+    lists = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), np.diff(starts))
+    own = values[starts[0] : starts[-1]] >> 16
+    return smallest(np.bincount(lists * blocks + own, minlength=(len(starts) - 1) * blocks))
 
 
 def unpack_ascending(name: str, arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankae.errors import ModelFileError, RankaeError
+from rankae.numerics.ascending import pieces
 
 PRECISIONS = ("float32", "float16", "int8", "int4")  # int4 in the file; in memory it is int8
 _LARGEST_HALF = 65504.0
@@ -77,12 +78,17 @@ class RaggedTable:
         precision = "int8" if precision == "int4" else precision
         if _rank(self.values.dtype.name) >= _rank(precision):
             return self
-        values, lengths, largest = np.asarray(self), np.diff(self.starts), _NO_SCALES
-        rows = np.repeat(np.arange(len(lengths)), lengths)
-        if precision == "int8":
-            largest = np.zeros(len(lengths), dtype=np.float32)
-            np.maximum.at(largest, rows, np.abs(values))
-        return RaggedTable(self.starts, *_rounded(precision, values, largest, rows))
+        values = np.empty(len(self.values), dtype=precision)
+        scales = np.empty(len(self.starts) - 1 if precision in _MOST else 0, dtype=np.float32)
+        for first, last in pieces(self.starts):
+            span = slice(self.starts[first], self.starts[last])
+            own = self.values[span].astype(np.float32, copy=False)
+            rows, largest = np.repeat(np.arange(last - first), np.diff(self.starts[first : last + 1])), _NO_SCALES
+            if precision in _MOST:
+                largest = np.zeros(last - first, dtype=np.float32)
+                np.maximum.at(largest, rows, np.abs(own))
+            values[span], scales[first : min(last, len(scales))] = _rounded(precision, own, largest, rows)
+        return RaggedTable(self.starts, values, scales)
 
     @property
     def stored(self) -> np.ndarray:
@@ -171,9 +177,9 @@ def _spread(
 def _rounded(precision: str, values: np.ndarray, largest: np.ndarray, row_of: Any) -> tuple[np.ndarray, Any]:
     """Values and scales; the largest number of a row becomes 127 (int8) or 7 (int4)."""
     if precision == "float32":
-        return values, None
+        return values, _NO_SCALES
     if precision == "float16":
-        return np.clip(values, -_LARGEST_HALF, _LARGEST_HALF).astype(np.float16), None
+        return np.clip(values, -_LARGEST_HALF, _LARGEST_HALF).astype(np.float16), _NO_SCALES
     if precision in _MOST:
         scales = np.where(largest > 0, largest / _MOST[precision], 1).astype(np.float32)
         return np.rint(values / scales[row_of]).astype(np.int8), scales

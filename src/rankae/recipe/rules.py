@@ -36,7 +36,10 @@ def rule(name: str, value: Value, reason: str, run: str = _BY_HAND) -> Value:
 AFFORDABLE = rule(
     "affordable", 3e12, "multiplications that a component may cost before it is left out: about a minute of one core"
 )
-TUNING_AFFORDABLE = rule("tuning_affordable", 4 * AFFORDABLE, "multiplications that the tuning of D may cost")
+TUNING_AFFORDABLE = rule(
+    "tuning_affordable", (4 * AFFORDABLE, AFFORDABLE), "multiplications that the tuning of D may cost, at full and low "
+    "effort: of amazon-670k it would take half of the training", "docs/scale.md",
+)  # fmt: skip
 GATE_COST = rule("gate_cost", 10, "what a gated word costs a network, in products of its channels")
 LAST_LOOK = rule(
     "last_look", (2, 0.3), "epochs on all rows, and their learning rate in multiples of the usual, for a network that "

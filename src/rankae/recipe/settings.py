@@ -162,7 +162,7 @@ def resolved(
     tuning_cost = 6.0 * tuning_epochs * n * (L if common is None else len(common)) * h
     tuning = choose(
         "tuning",
-        not network and tuning_cost < rules.TUNING_AFFORDABLE and L > 1 and (many or not low),
+        not network and tuning_cost < rules.TUNING_AFFORDABLE[low] and L > 1 and (many or not low),
         "the network is trained on the same codes" if network else f"{tuning_cost:.0e} multiplications, {effort}",
     )
     rankers = choose("rankers", L > 1, label_count)

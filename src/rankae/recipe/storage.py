@@ -23,6 +23,7 @@ from rankae.components.ranker_weights import RankerWeights
 from rankae.components.rankers import Rankers
 from rankae.components.stack import ScoredShortlist, Stack
 from rankae.metrics import precisions
+from rankae.numerics.ascending import pieces
 from rankae.numerics.table import Table
 from rankae.recipe.rules import rule
 
@@ -178,11 +179,21 @@ def _ranker_forms(stack: Stack, validation: _ValidationScores) -> Iterator[_Form
         return {"rankers": smaller.scores(validation.rows, validation.shortlist) - before}
 
     for least, precision in [(least, kind) for least in (*_LEAST, 0.0) for kind in ("int8", "float16")]:
-        weights = rankers.weights
-        if least:
-            weights = weights.copy()
-            weights.data[np.abs(weights.data) < least] = 0
-            weights.eliminate_zeros()
+        weights = _at_least(least, rankers.weights)
         smaller = RankerWeights.of(Rankers(weights, rankers.biases)).shrunk(precision)
         name = f"{precision}, weights from {least:g}" if least else precision
         yield _Form(name, smaller, partial(difference, smaller))
+
+
+def _at_least(least: float, weights: sp.csr_matrix) -> sp.csr_matrix:
+    """The weights of at least this size, without a second copy of all weights on the way."""
+    if not least:
+        return weights
+    data, starts = weights.data, weights.indptr
+    kept = (data >= least) | (data <= -least)
+    sizes = []
+    for first, last in pieces(starts):
+        before = np.concatenate([[0], np.cumsum(kept[starts[first] : starts[last]])])
+        sizes.append(np.diff(before[starts[first : last + 1] - starts[first]]))
+    ends = np.concatenate([[0], np.cumsum(np.concatenate(sizes), dtype=np.int64)])
+    return sp.csr_matrix((data[kept], weights.indices[kept], ends), shape=weights.shape)

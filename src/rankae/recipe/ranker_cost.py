@@ -38,8 +38,8 @@ def choose_cost(
 
     Returns
     -------
-    the cost, and the average precision of each cost that was tried, in percent. All entries are ranked together, so that an
-    overconfident label costs precision, as it does in predictions.
+    the cost, and the average precision of each cost that was tried, in percent. All entries are ranked together, so
+    that an overconfident label costs precision, as it does in predictions.
     """
     frequent_first = np.argsort(-np.bincount(labels.indices, minlength=labels.shape[1]), kind="stable")
     every = one_label_in(labels.shape[1])

@@ -22,7 +22,7 @@ def data():
 
 
 def settings(epochs: int = 3) -> JointSettings:
-    return JointSettings(code_size=12, word_size=16, epochs=epochs, batch=32, threads=1, tied=True)
+    return JointSettings(code_size=12, word_size=16, epochs=epochs, batch=32, threads=1, tied=True, direct=0.3)
 
 
 if __name__ == "__main__":

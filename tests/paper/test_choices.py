@@ -8,6 +8,7 @@ import rankae.paper.choices as choices
 from rankae import RankAE
 from rankae.base.choices import told
 from rankae.errors import RankaeError
+from rankae.methods.presets import OPEN as PRESET_OPEN
 from rankae.paper.choices import train_as_chosen
 from rankae.paper.joint import train_joint
 from rankae.paper.settings import JointSettings
@@ -84,10 +85,10 @@ def test_an_advantage_within_its_standard_error_is_chance(monkeypatch):
 def test_the_short_trials_together_read_each_row_a_limited_number_of_times(monkeypatch):
     calls = watched(monkeypatch, lambda s: float(s.seed))
     values = {"balance": (1.0, 2.0, 3.0, 4.0, 5.0), "margin": (1.0, 2.0, 3.0, 4.0, 5.0)}
-    train_as_chosen(*documents(4000, 0), SMALL, values)
+    train_as_chosen(*documents(8000, 0), SMALL, values)
     read = [rows * s.epochs for rows, s in calls[:-1]]
     assert len(read) == 9
-    assert sum(read) <= 32 * 3200
+    assert sum(read) <= 32 * 7000
 
 
 def test_a_trial_that_diverges_is_not_chosen(monkeypatch):
@@ -125,7 +126,7 @@ def test_few_rows_choose_nothing_and_say_so():
 
 @pytest.mark.parametrize(
     ("parameters", "left"),
-    [({}, {"learning_rate", "balance", "encoder_rate", "word_decay", "direct", "epochs"}), ({"epochs": 2}, set())],
+    [({}, set(PRESET_OPEN["paper"])), ({"epochs": 2}, set())],
 )
 def test_what_the_user_sets_is_not_chosen(monkeypatch, parameters, left):
     watched(monkeypatch, lambda s: 1.0)

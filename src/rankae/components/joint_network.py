@@ -19,8 +19,10 @@ from rankae.paper.settings import JointSettings
 from rankae.paper.two_paths import TwoPathEmbedding
 
 _UPDATE_RATE = 3e-4  # learning rate of an update, a tenth of that of a new network
+_LOSS: dict[str, Any] = {"loss": "smooth", "margin": 0.0, "direct": 1.0}
+_LOSS_IF_TIED: dict[str, Any] = {"direct": 0.3, "temperature": 4.0}
 _COARSE = ("int8", "int4")
-_LINEAR_PATH, _OF_WORDS, _OF_LABELS = "F.solved_words", "F.word_vectors", "D.label_vectors"
+_LINEAR_PATH, _OF_WORDS = "F.solved_words", "F.word_vectors"
 
 
 class JointNetwork:
@@ -58,16 +60,8 @@ class JointNetwork:
     ) -> JointNetwork:
         """A copy of the network after some more epochs on new rows."""
         shape = {name: value for name, value in asdict(self.network.shape).items() if name not in ("words", "labels")}
-        settings = JointSettings(
-            **shape,
-            loss="smooth",
-            margin=0.0,
-            direct=1.0,
-            decay=0.0,
-            learning_rate=_UPDATE_RATE,
-            epochs=epochs,
-            seed=seed,
-        )
+        loss = _LOSS_IF_TIED if self.network.shape.tied else _LOSS
+        settings = JointSettings(**shape, **loss, decay=0.0, learning_rate=_UPDATE_RATE, epochs=epochs, seed=seed)
         network = train_joint(self._read(rows, codes), labels, settings, network=self.network)
         if network.precision in _COARSE:  # the changes of an update are smaller than its rounding errors
             network.precision = "float16"
@@ -76,7 +70,10 @@ class JointNetwork:
     def with_labels(self, vectors: np.ndarray, biases: np.ndarray) -> JointNetwork:
         """The network with further labels, given their rows of D; E gets the same vectors."""
         settings, arrays = self.state()
-        longer = {"E.label_vectors": vectors / TEMPERATURE, "D.label_vectors": vectors, "D.label_bias": biases}
+        if self.network.shape.tied:
+            longer = {"E.label_vectors": vectors, "D.label_bias": biases - vectors @ np.asarray(arrays["D.bias"])}
+        else:
+            longer = {"E.label_vectors": vectors / TEMPERATURE, "D.label_vectors": vectors, "D.label_bias": biases}
         for name, more in longer.items():
             arrays[name] = np.concatenate([np.asarray(arrays[name]), more.astype(np.float32)])
         shape = settings["shape"] | {"labels": settings["shape"]["labels"] + len(biases)}
@@ -104,8 +101,9 @@ class JointNetwork:
         arrays = {name: value for name, value in unpacked(packed_arrays).items() if name != _LINEAR_PATH}
         if self.network.precision == "int4":
             # The label table is smaller than the word table, and errors in it affect scores most.
-            arrays[_OF_LABELS] = Table.at("int8", self.network.D.label_vectors.detach().cpu())
-        elif self.network.precision == "int8":
+            of_labels = "E.label_vectors" if self.network.shape.tied else "D.label_vectors"
+            arrays[of_labels] = Table.at("int8", self.network.D.label_vectors.detach().cpu())
+        elif self.network.precision == "int8" and not self.network.shape.tied:
             # Predictions do not use E; only updates do.
             arrays["E.label_vectors"] = Table.at("int4", self.network.E.label_vectors.detach().cpu())
         return {"shape": settings}, arrays

@@ -27,6 +27,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "word_rate": 3.0,
         "code_rate": 0.3,
         "balance": 0.2,
+        "direct": 0.1,
+        "temperature": 12.0,
         "decay": 0.0,
         "word_decay": 1.0,
     },
@@ -39,12 +41,15 @@ PRESETS: dict[str, dict[str, Any]] = {
 # `rankae.paper.choices`).
 OPEN: dict[str, dict[str, tuple[Any, ...]]] = {
     "paper": {
-        "encoder_rate": (1.0, 0.03),  # first: it gains most on few labels, where a high learning rate spoils E and D
+        "encoder_rate": (1.0, 0.1, 0.01),  # first: where a high one spoils E and D, it gains most
+        "temperature": (12.0, 4.0),  # many labels a row: softer
+        "hidden": (0, 500),
         "learning_rate": (3e-3, 1e-2),
         "balance": (0.2, 1.0),
         "word_decay": (1.0, 0.3, 0.1),
-        "direct": (0.0, 0.01),
         "epochs": LENGTHS,
+        "word_dropout": (0.0, 0.3),
+        "direct": (0.1, 0.3, 1.0),
     },
     "paper-strict": {
         "learning_rate": (1e-2, 3e-3),
@@ -54,7 +59,6 @@ OPEN: dict[str, dict[str, tuple[Any, ...]]] = {
         "epochs": LENGTHS,
     },
 }
-OPEN_FOR_DENSE_ROWS = {"hidden": (0, 200)}  # the gate sees one feature at a time; a hidden layer combines them
 NETWORK = "network"  # the preset that is one network and starts in closed form
 JOINT = ("paper", "paper-strict")  # presets that are one network, trained jointly
 _MOST_BYTES = 2**20

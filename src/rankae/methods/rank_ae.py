@@ -203,7 +203,7 @@ class RankAE(RankAEParameters):
         if self._sets("epochs") or network is not None:
             fitted = train_joint(rows, labels, settings, network=network, **options)
         else:
-            fitted, choices = train_as_chosen(rows, labels, settings, self._open_settings(rows), **options)
+            fitted, choices = train_as_chosen(rows, labels, settings, self._open_settings(), **options)
             self.choices_ |= choices
         self.history_ = fitted.history
         return fitted

@@ -6,8 +6,6 @@ from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-import scipy.sparse as sp
-
 from rankae.base.parameters import (
     Count,
     Device,
@@ -19,12 +17,10 @@ from rankae.base.parameters import (
     Threads,
     check_values,
 )
-from rankae.base.ranker import Rows
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.errors import RankaeError
 from rankae.methods.features import ChosenFeatures
-from rankae.methods.presets import JOINT, NETWORK, OPEN, OPEN_FOR_DENSE_ROWS, PRESETS, preset_settings
-from rankae.numerics.row_search import is_dense
+from rankae.methods.presets import JOINT, NETWORK, OPEN, PRESETS, preset_settings
 from rankae.paper.settings import JointSettings
 from rankae.recipe import RecipeSettings
 from rankae.recipe.joint_network import NetworkSettings
@@ -96,6 +92,7 @@ class RankAEParameters(ChosenFeatures):
     scores: str | None = None
     pooling: str | None = None
     direct: float | None = None
+    temperature: float | None = None
     shortlist: int | None = None
     start: str | None = None
     word_deviation: float | None = None
@@ -149,11 +146,10 @@ class RankAEParameters(ChosenFeatures):
         base, given = preset_settings(self.preset)
         return getattr(self, name) is not None or given.get(name) != PRESETS[base].get(name)
 
-    def _open_settings(self, rows: Rows) -> dict[str, tuple[Any, ...]]:
+    def _open_settings(self) -> dict[str, tuple[Any, ...]]:
         """Candidate values of the settings that the preset leaves open and the user has not set."""
         base, _ = preset_settings(self.preset)
-        dense = OPEN_FOR_DENSE_ROWS if sp.issparse(rows) and is_dense(rows) and base == "paper" else {}
-        return {name: values for name, values in (dense | OPEN[base]).items() if not self._sets(name)}
+        return {name: values for name, values in OPEN[base].items() if not self._sets(name)}
 
     @property
     def _seed(self) -> int:

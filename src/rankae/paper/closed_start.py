@@ -34,7 +34,8 @@ def started_network(start: WarmStart, settings: JointSettings, embeddings: WordE
         F.squeeze.weight.mul_(_CODE_LENGTH / max(float(np.linalg.norm(start.loo_codes, axis=1).mean()), 1e-6))
     V = torch.from_numpy(start.label_table)
     E.label_vectors.copy_(V)
-    D.label_vectors.copy_(TEMPERATURE * V)
+    if not network.shape.tied:
+        D.label_vectors.copy_(TEMPERATURE * V)
     if embeddings is not None:
         _project_embeddings(F.word_vectors, torch.from_numpy(embeddings.vectors), deviation, settings.seed)
     return network

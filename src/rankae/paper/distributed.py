@@ -140,7 +140,12 @@ class ShardedTraining(JointTraining):
         D, group = self.network.D, self.ranks.labels
         hidden = _SumOfGradients.apply(D.hidden(y_h), group)
         ranking = _RankingAcross.apply(hidden, D.label_vectors, D.label_bias, y, self.settings.margin, group)
-        return {"L_h": common_embedding_loss(x_h, y_h), "L_ae": self.settings.balance * ranking}
+        parts = {"L_h": common_embedding_loss(x_h, y_h), "L_ae": self.settings.balance * ranking}
+        if self.settings.direct:
+            hidden = _SumOfGradients.apply(self.settings.temperature * D.hidden(x_h), group)
+            biases = self.settings.temperature * D.label_bias
+            parts["direct"] = self.settings.direct * _SmoothAcross.apply(hidden, D.label_vectors, biases, y, group)
+        return parts
 
     def _encoded(self, E: LabelEncoder, y: Bags) -> Tensor:
         partial_sum = weighted_sum(take_rows(E.label_vectors, y.distinct), y)
@@ -225,10 +230,36 @@ class _RankingAcross(torch.autograd.Function):
         return *(grad * saved for saved in ctx.saved_tensors), None, None, None
 
 
+class _SmoothAcross(torch.autograd.Function):
+    """`smooth_ranking_loss` of labels that are spread over processes, and its closed-form gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, z: Tensor, table: Tensor, bias: Tensor, y: Bags, group: Any) -> Tensor:
+        scores, positive = torch.addmm(bias, z, table.T), y.dense(len(bias)).bool()
+        negatives = scores.masked_fill(positive, -torch.inf)
+        high = negatives.amax(1)
+        dist.all_reduce(high, dist.ReduceOp.MAX, group=group)
+        high.clamp_(min=-1e30)  # of a row without negatives, which has nothing to rank
+        total = (negatives - high[:, None]).exp().sum(1)
+        dist.all_reduce(total, group=group)
+        rival = (high + total.log()).clamp(min=-1e30)[:, None]
+        pull = torch.sigmoid(rival - scores) * positive
+        found = torch.stack([pull.sum(1), (torch.nn.functional.softplus(rival - scores) * positive).sum(1)])
+        dist.all_reduce(found, group=group)
+        pulled, loss = found[0, :, None], found[1]
+        gradient = ((negatives - rival).exp() * pulled - pull) / max(1, len(z))
+        ctx.save_for_backward(gradient @ table, gradient.T @ z, gradient.sum(0))
+        return loss.sum() / max(1, len(z))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        return *(grad * saved for saved in ctx.saved_tensors), None, None
+
+
 def _check(settings: JointSettings, labels: sp.csr_matrix) -> None:
-    if settings.loss != "ranking" or settings.scores != "linear" or settings.direct or settings.shortlist:
+    if settings.loss != "ranking" or settings.scores != "linear" or settings.shortlist:
         raise RankaeError(
-            "several processes train the ranking loss with linear scores: leave out loss, scores, direct and shortlist"
+            "several processes train the ranking loss with linear scores: leave out loss, scores and shortlist"
         )
     if settings.word_encoder != "bag":
         raise RankaeError("several processes train bags of words: leave out words='bilstm'")

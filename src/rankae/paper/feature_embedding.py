@@ -11,6 +11,13 @@ from rankae.paper.bags import Bags
 from rankae.paper.kernels import take_rows
 
 
+class DroppedReLU(nn.ReLU):
+    """ReLU units of which a training step does not see half."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return torch.dropout(super().forward(input), 0.5, self.training)
+
+
 class FeatureEmbedding(nn.Module):
     """x_h = FC(x'), where x' = pool(V' * A) are the row's words after dual attention.
 
@@ -24,7 +31,7 @@ class FeatureEmbedding(nn.Module):
         self.attention = DualAttention(C, shape.reduction, shape.pooling, shape.attention)
         self.FC: nn.Module = nn.Linear(C, h)
         if shape.hidden:
-            self.FC = nn.Sequential(nn.Linear(C, shape.hidden), nn.ReLU(), nn.Linear(shape.hidden, h))
+            self.FC = nn.Sequential(nn.Linear(C, shape.hidden), DroppedReLU(), nn.Linear(shape.hidden, h))
 
     def forward(self, bags: Bags) -> Tensor:
         return self.after_pooling(self.attention(take_rows(self.word_vectors, bags.distinct), bags), bags)

@@ -31,7 +31,6 @@ from rankae.paper.initial import initialise
 from rankae.paper.kernels import take_rows
 from rankae.paper.losses import bce_loss, common_embedding_loss, ranking_loss
 from rankae.paper.losses.fused_ranking import fused_ranking_loss
-from rankae.paper.losses.ranking import Anchor
 from rankae.paper.losses.smooth_ranking import smooth_ranking_loss
 from rankae.paper.parameter_groups import joint_optimizers
 from rankae.paper.rank_network import Batch, RankNetwork, Rows
@@ -155,7 +154,7 @@ class JointTraining:
         return figures
 
     def losses(self, x: Batch, y: Bags) -> dict[str, Tensor]:
-        """The weighted parts of the loss: L_h(F(x), E(y)), lambda L_ae(y, D(E(y))) and, if asked, L_ae(y, D(F(x)))."""
+        """The weighted parts of the loss: L_h(F(x), E(y)), lambda L_ae(y, D(E(y))) and, if asked, a loss on D(F(x))."""
         F, E = self.network.F, self.network.E
         x_h, y_h = F(x), E(y)
         last_layer = self._last_layer(y)
@@ -164,7 +163,7 @@ class JointTraining:
             "L_ae": self.settings.balance * self._label_loss(y_h, *last_layer),
         }
         if self.settings.direct:
-            parts["direct"] = self.settings.direct * self._label_loss(x_h, *last_layer, anchor="mean")
+            parts["direct"] = self.settings.direct * self._direct_loss(x_h, *last_layer)
         return parts
 
     def _last_layer(self, y: Bags) -> tuple[Tensor, Tensor, Bags]:
@@ -176,17 +175,24 @@ class JointTraining:
         among = replace(y, distinct=torch.searchsorted(labels, y.distinct))
         return take_rows(D.label_vectors, labels), take_rows(D.label_bias, labels), among
 
-    def _label_loss(self, codes: Tensor, table: Tensor, bias: Tensor, y: Bags, anchor: Anchor = "min") -> Tensor:
+    def _direct_loss(self, codes: Tensor, table: Tensor, bias: Tensor, y: Bags) -> Tensor:
+        """Of what F says, which is never exact: the one lowest of a row's positives would rule L_P."""
+        if self.settings.loss == "bce":
+            return self._label_loss(codes, table, bias, y)
+        scores = torch.nn.functional.linear(self.network.D.hidden(codes), table, bias)
+        return smooth_ranking_loss(self.settings.temperature * scores, y.dense(len(bias)))
+
+    def _label_loss(self, codes: Tensor, table: Tensor, bias: Tensor, y: Bags) -> Tensor:
         settings, hidden = self.settings, self.network.D.hidden(codes)
         if settings.loss == "ranking" and settings.scores == "linear" and codes.device.type == "cpu":
-            return fused_ranking_loss(hidden, table, bias, y, settings.margin, anchor)
+            return fused_ranking_loss(hidden, table, bias, y, settings.margin)
         scores = torch.nn.functional.linear(hidden, table, bias)
         if settings.loss == "bce":
             return bce_loss(scores, y.dense(len(bias)))
         if settings.loss == "smooth":
             return smooth_ranking_loss(scores, y.dense(len(bias)), settings.margin)
         scores = scores if settings.scores == "linear" else torch.sigmoid(scores)
-        return ranking_loss(scores, y.dense(len(bias)), settings.margin, anchor)
+        return ranking_loss(scores, y.dense(len(bias)), settings.margin)
 
     def _take_step(self, x: Batch, y: Bags) -> dict[str, float]:
         factor = learning_rate_factor(self.step, self.steps, self.settings.warmup)

@@ -84,12 +84,14 @@ class TiedDecoder(Decoder):
 
     def __init__(self, encoder: LabelEncoder, labels: int, activation: str) -> None:
         super().__init__(labels, activation)
-        self.bias = nn.Parameter(torch.zeros(encoder.FC2.in_features))
         self._encoder = (encoder,)  # in a tuple, so that E's parameters are registered and saved only once
+        self.bias = nn.Parameter(torch.zeros(encoder.label_vectors.shape[1]))
 
     @property
     def label_vectors(self) -> nn.Parameter:  # type: ignore[override]
         return self._encoder[0].label_vectors
 
     def first_layer(self) -> tuple[Tensor, Tensor]:
-        return self._encoder[0].FC2.weight.T, self.bias
+        FC2 = self._encoder[0].FC2
+        merged = torch.eye(len(self.bias), device=self.bias.device)
+        return FC2.weight.T if isinstance(FC2, nn.Linear) else merged, self.bias

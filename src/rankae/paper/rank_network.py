@@ -54,10 +54,10 @@ class RankNetwork(nn.Module):
         self.D: Decoder
         if shape.tied:
             self.D = TiedDecoder(self.E, shape.labels, shape.activation)
+        elif shape.merged:
+            self.D = MergedDecoder(shape.code_size, shape.labels)
         else:
             self.D = LabelDecoder(shape.code_size, shape.labels, shape.activation)
-        if shape.merged:
-            self.D = MergedDecoder(shape.code_size, shape.labels)
         self.history: list[dict[str, Any]] = []
         self.precision = "float32"
         self._forget_constants()

@@ -20,7 +20,9 @@ class JointSettings:
     balance : lambda, the weight of L_ae against L_h.
     loss : "bce" puts binary cross entropy in the place of the ranking loss ("No loss"), "smooth" the smooth ranking
         loss.
-    direct : weight of a ranking loss on D(F(x)) itself, its L_P measured by the mean positive; 0 in the paper.
+    direct : weight of the smooth ranking loss (with `loss` "bce", of BCE) on D(F(x)) itself; 0 in the paper.
+    temperature : what scores are multiplied by there. Scores of the labels' singular vectors lie within 0 and 1, where
+        the smooth loss hardly tells a positive from a negative.
     shortlist : how many labels a step looks at (see `rankae.paper.hard_negatives`), for label sets so large that
         looking at all of them takes too long; 0, the default, looks at all and is exact.
     decoder_rate, encoder_rate : learning rates of D's and E's label vectors, in multiples of the others'. With tying,
@@ -60,6 +62,7 @@ class JointSettings:
     balance: NotNegative = 1.0
     loss: Literal["ranking", "smooth", "bce"] = "ranking"
     direct: NotNegative = 0.0
+    temperature: Positive = 1.0
     shortlist: CountFromZero = 0
 
     start: Literal["random", "cooccurrence"] = "random"

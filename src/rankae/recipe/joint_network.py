@@ -37,12 +37,12 @@ class NetworkSettings:
     ridge: Positive | None = None
     reduction: Count = 16
     attention: bool = True
-    loss: Literal["smooth", "bce"] = "smooth"
-    margin: NotNegative = 0.0
+    loss: Literal["smooth", "ranking", "bce"] | None = None
+    margin: NotNegative | None = None
     balance: NotNegative = 1.0
-    direct: NotNegative = 1.0
+    direct: NotNegative | None = None
     shortlist: CountFromZero | None = None
-    learning_rate: Positive = 3e-3
+    learning_rate: Positive | None = None
     word_rate: NotNegative | None = None
     decay: NotNegative = 0.0
     epochs: Count | None = None
@@ -51,6 +51,19 @@ class NetworkSettings:
     word_dropout: Share | None = None
     seed: CountFromZero = 0
     device: str = "cpu"
+
+
+# With few rows per word F overfits: it has two paths, the linear one in closed form. With many rows per word the
+# network is the paper's, wider and with a ReLU layer in F; its optimiser keeps E, D and rare words near their start.
+_TWO_PATHS: dict[str, Any] = {
+    "embedding": "two-path", "residual": 300, "loss": "smooth", "margin": 0.0, "direct": 1.0,
+    "learning_rate": 3e-3, "word_rate": 0.2, "encoder_rate": 0.1, "decoder_rate": 4.0,
+}  # fmt: skip
+_ONE_PATH: dict[str, Any] = {
+    "embedding": "attention", "hidden": 500, "tied": True, "loss": "ranking", "margin": 1.0, "direct": 0.3,
+    "temperature": 4.0, "learning_rate": 1e-2, "word_rate": 3.0, "encoder_rate": 0.1, "code_rate": 0.3,
+    "word_optimizer": "flat", "word_decay": 0.1, "word_deviation": 0.01,
+}  # fmt: skip
 
 
 def _code_size(words: int, labels: int) -> int:
@@ -75,28 +88,21 @@ def joint_settings(
 
     size = f"{n} rows, {words} features, {L} labels"
     row_length = rows.nnz / max(1, n)
-    batch, enough = rules.NETWORK_BATCH
-    hidden = rules.WORD_DROPOUT[2 if is_dense(rows) else int(row_length > rules.LONG_ROW)]
-    # With many rows per word the network does not overfit: it needs no closed-form path, and its word vectors can have
-    # the full learning rate.
     plenty = much_data(n, words)
     many = rules.SEEN_LABELS[0] < L
+    batch, enough = rules.NETWORK_BATCH[plenty], rules.NETWORK_BATCH[2]
+    hidden = 0.0 if plenty else rules.WORD_DROPOUT[2 if is_dense(rows) else int(row_length > rules.LONG_ROW)]
     resolved = {
         "code_size": min(choose("code_size", min(_code_size(words, L), L, n), size), L, n),
         "word_size": choose("word_size", rules.WORD_SIZE[plenty], size),
         "epochs": choose("epochs", network_epochs(n, words, L), size),
-        "word_rate": choose("word_rate", 1.0 if plenty else 0.2, size),
         "word_dropout": choose("word_dropout", hidden, f"{row_length:.0f} features a row"),
         "shortlist": choose("shortlist", rules.SEEN_LABELS[1] if many else 0, f"{L} labels"),
         "batch": choose("batch", batch if n >= enough else max(16, n // 16), f"{n} rows"),
     }  # fmt: skip
-    given_values = {name: value for name, value in asdict(given).items() if name != "ridge"}
-    paths = (
-        {"embedding": "relu-path", "encoder_rate": 1.0}
-        if plenty
-        else {"embedding": "two-path", "residual": 300, "encoder_rate": 0.1}
-    )
-    return JointSettings(**given_values | resolved | paths, decoder_rate=4.0, merged=True)  # type: ignore[arg-type]
+    given_values = {name: value for name, value in asdict(given).items() if name != "ridge" and value is not None}
+    paths = _ONE_PATH if plenty else _TWO_PATHS
+    return JointSettings(**paths | given_values | resolved, merged=True)  # type: ignore[arg-type]
 
 
 def train_network(

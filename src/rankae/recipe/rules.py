@@ -75,8 +75,8 @@ ROWS_A_WORD = rule(
     "rows_a_word", 10, "rows a feature from which on nothing is learnt by heart: the network has no closed-form path",
     "delicious-xmc and bibtex, rows split off train",
 )  # fmt: skip
-WORD_SIZE = rule("word_size", (200, 500), "channels of the network: few and many rows a feature", "the same")
-NETWORK_EPOCHS = rule("network_epochs", (8, 6, 12), "few and many labels; many rows a feature", "the same")
+WORD_SIZE = rule("word_size", (200, 200), "channels of the network: few and many rows a feature", "the same")
+NETWORK_EPOCHS = rule("network_epochs", (8, 6, 10), "few and many labels; many rows a feature", "the same")
 SEEN_LABELS = rule(
     "seen_labels", (1500, 1000), "with more labels than the first, a step of the network looks at the second",
     "eurlex57k-bow, rows split off train",
@@ -86,7 +86,9 @@ WORD_DROPOUT = rule(
     f"{_RECIPE}: dense features",
 )  # fmt: skip
 LONG_ROW = rule("long_row", 25, "words of a row from which more of it is hidden from a step")
-NETWORK_BATCH = rule("network_batch", (256, 4000), "rows of a batch, from so many rows on; small data needs its steps")
+NETWORK_BATCH = rule(
+    "network_batch", (256, 64, 4000), "few and many rows a feature; data of fewer rows than the last needs its steps"
+)  # fmt: skip
 
 # Evidence ------------------------------------------------------------------------------------------------------------
 

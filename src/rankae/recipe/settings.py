@@ -47,7 +47,7 @@ class RecipeSettings:
     network: Annotated[int, Range(0, 1)] | None = None
     word_size: Size | None = None
     attention: bool = True
-    loss: Literal["smooth", "bce"] = "smooth"
+    loss: Literal["smooth", "bce"] | None = None
     epochs: Count | None = None
     neighbours: bool | None = None
     most_rows: Count | None = None

@@ -19,7 +19,6 @@ from torch import Tensor
 
 from rankae.numerics.threads import across_threads
 from rankae.paper.bags import Bags
-from rankae.paper.losses.ranking import Anchor
 
 _BLOCK = 1024  # labels whose scores are in the cache at a time
 _MANY = 0.04  # share of violators from which a matrix product is cheaper than adding rows one by one
@@ -102,10 +101,10 @@ def _add_scaled(amount, i, label, z, table, grad_z, grad_table, grad_bias):
 
 @njit(**_FAST)
 def _finish(
-    starts, columns, scores, mean, margin, share, violators, high, highest, loss,
+    starts, columns, scores, margin, share, violators, high, highest, loss,
     z, table, grad_z, grad_table, grad_bias,
 ):  # fmt: skip
-    """Add L_N, and L_P's pull on the lowest positive (or on all of them, if they are measured by their mean)."""
+    """Add L_N, and L_P's pull on the lowest positive."""
     for i in range(len(starts) - 1):
         first, last = starts[i], starts[i + 1]
         if first == last:
@@ -113,7 +112,7 @@ def _finish(
         lowest = first + np.argmin(scores[first:last])
         against = 0
         for p in range(first, last):
-            pull = violators[i] / (last - first) if mean else float(violators[i] * (p == lowest))
+            pull = float(violators[i] * (p == lowest))
             short = margin + high[i] - scores[p]
             if short > 0:
                 loss[i] += short
@@ -127,21 +126,19 @@ def _finish(
 
 class _FusedRanking(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, z: Tensor, table: Tensor, bias: Tensor, positives: Bags, margin: float, anchor: Anchor
-    ) -> Tensor:
-        loss, grads = _loss_and_gradients(z, table, bias, positives, margin, anchor)
+    def forward(ctx: Any, z: Tensor, table: Tensor, bias: Tensor, positives: Bags, margin: float) -> Tensor:
+        loss, grads = _loss_and_gradients(z, table, bias, positives, margin)
         ctx.save_for_backward(*grads)
         return loss
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
         scaled = ctx.saved_tensors if grad == 1 else [saved * grad for saved in ctx.saved_tensors]
-        return *scaled, None, None, None
+        return *scaled, None, None
 
 
 def _loss_and_gradients(
-    z: Tensor, table: Tensor, bias: Tensor, positives: Bags, margin: float, anchor: Anchor
+    z: Tensor, table: Tensor, bias: Tensor, positives: Bags, margin: float
 ) -> tuple[Tensor, list[Tensor]]:
     """The loss averaged over rows, and its gradients for z, table and bias."""
     B, L, share = len(z), len(table), 1 / max(1, len(z))
@@ -150,7 +147,7 @@ def _loss_and_gradients(
     scores = np.empty(len(columns), dtype=parameters[0].dtype)
     across_threads(_score_positives, starts, columns, *parameters, scores)
 
-    floor = _anchors(scores, starts, anchor) - z.numpy().dtype.type(margin)
+    floor = _lowest(scores, starts) - z.numpy().dtype.type(margin)
     loss, violators = np.zeros(B), np.zeros(B, dtype=np.int64)
     high, highest = np.full(B, -_FAR, dtype=scores.dtype), np.zeros(B, dtype=np.int64)
     cursors = starts[:-1].copy()
@@ -168,21 +165,16 @@ def _loss_and_gradients(
     grads[0].mul_(share)
     grads[2].mul_(share)
     outcome = (violators, high, highest, loss)
-    _finish(
-        starts, columns, scores, anchor == "mean", margin, share, *outcome, *parameters[:2], *(g.numpy() for g in grads)
-    )
+    _finish(starts, columns, scores, margin, share, *outcome, *parameters[:2], *(g.numpy() for g in grads))
     return z.new_tensor(loss.sum() * share), grads
 
 
-def _anchors(scores: np.ndarray, starts: np.ndarray, anchor: Anchor) -> np.ndarray:
-    """Each row's lowest or mean positive score; out of reach for rows without positives."""
+def _lowest(scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Each row's lowest positive score; out of reach for rows without positives."""
     out = np.full(len(starts) - 1, _FAR, dtype=scores.dtype)
     filled = np.flatnonzero(np.diff(starts))
     if len(filled):
-        reduce = np.minimum if anchor == "min" else np.add
-        out[filled] = reduce.reduceat(scores, starts[filled])
-        if anchor == "mean":
-            out[filled] /= np.diff(starts)[filled]
+        out[filled] = np.minimum.reduceat(scores, starts[filled])
     return out
 
 
@@ -202,9 +194,7 @@ def _add_violators(
         across_threads(_add_to_labels, labels, above.numpy(), z.numpy(), grad_table.numpy(), grad_bias.numpy())
 
 
-def fused_ranking_loss(
-    z: Tensor, table: Tensor, bias: Tensor, positives: Bags, margin: float = 1.0, anchor: Anchor = "min"
-) -> Tensor:
+def fused_ranking_loss(z: Tensor, table: Tensor, bias: Tensor, positives: Bags, margin: float = 1.0) -> Tensor:
     """`ranking_loss` of the scores z @ table.T + bias, on the CPU.
 
     Parameters
@@ -212,6 +202,6 @@ def fused_ranking_loss(
     z : [rows, h], what the last layer reads.
     table, bias : [L, h] and [L], the last layer.
     positives : the labels of each row, ascending.
-    margin, anchor : as for `ranking_loss`.
+    margin : as for `ranking_loss`.
     """
-    return _FusedRanking.apply(z.contiguous(), table.contiguous(), bias, positives, margin, anchor)
+    return _FusedRanking.apply(z.contiguous(), table.contiguous(), bias, positives, margin)

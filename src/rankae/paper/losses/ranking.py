@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor
 
-Anchor = Literal["min", "mean"]
 
-
-def ranking_loss(scores: Tensor, y: Tensor, margin: float = 1.0, anchor: Anchor = "min") -> Tensor:
+def ranking_loss(scores: Tensor, y: Tensor, margin: float = 1.0) -> Tensor:
     """L_ae = L_P + L_N, averaged over rows.
 
         L_P = sum over negatives n of max over positives p of (m + y'_n - y'_p)+
@@ -24,18 +20,13 @@ def ranking_loss(scores: Tensor, y: Tensor, margin: float = 1.0, anchor: Anchor 
     scores : y', rows x labels.
     y : rows x labels, 0 or 1.
     margin : m.
-    anchor : "mean" measures L_P against the mean positive score rather than the lowest, which one mislabelled
-        positive among many would otherwise rule.
     """
     positive = y.bool()
     ranked = positive.any(1) & ~positive.all(1)
     scores, positive = scores[ranked], positive[ranked]
     if len(scores) == 0:
         return scores.sum()
-    if anchor == "min":
-        low = scores.masked_fill(~positive, torch.inf).min(1, keepdim=True).values
-    else:
-        low = (scores * positive).sum(1, keepdim=True) / positive.sum(1, keepdim=True)
+    low = scores.masked_fill(~positive, torch.inf).min(1, keepdim=True).values
     high = scores.masked_fill(positive, -torch.inf).max(1, keepdim=True).values
     L_P = (margin + scores - low).relu().masked_fill(positive, 0).sum()
     L_N = (margin + high - scores).relu().masked_fill(~positive, 0).sum()

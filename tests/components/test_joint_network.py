@@ -72,6 +72,30 @@ def test_a_small_file_keeps_what_ranks_and_what_training_goes_on_from(data):
     assert lost.abs().mean() < 0.2 * change.abs().mean()
 
 
+def test_a_network_of_many_rows_a_word_is_tied_and_does_all_that_others_do(data):
+    rows, labels = (sp.vstack([one] * 3, format="csr") for one in data)
+    settings = joint_settings(NetworkSettings(word_size=16, epochs=6), rows, labels, {})
+    assert settings.tied
+    start = warm_start(rows, labels, 8, 1.0)
+    codes = np.zeros((rows.shape[0], 8), dtype=np.float32)
+    component = JointNetwork(train_network(rows, labels, start, settings, held=np.arange(0)))
+    columns, scores = component.predict(rows, codes).best(9)
+    assert labels[np.arange(600), columns[:, 0]].mean() > 0.9 * (labels.getnnz(1) > 0).mean()
+    # A ninth label, the twin of the first.
+    table, biases = component.network.decoder()
+    more = component.with_labels(table[:1], biases[:1] - 1e-3)
+    twin = more.predict(rows, codes).best(9)
+    first = scores[np.arange(600), np.argmax(columns == 0, axis=1)]
+    ninth = twin[1][np.arange(600), np.argmax(twin[0] == 8, axis=1)]
+    np.testing.assert_allclose(ninth, first - 1e-3, atol=1e-3)
+    for precision in ("int8", "int4"):
+        small = component.shrunk(precision)
+        again = JointNetwork.from_state(*small.state())
+        assert np.mean(again.predict(rows, codes).best(1)[0] == columns[:, :1]) > 0.8
+    further = component.trained_further(rows[:50], codes[:50], labels[:50], epochs=2)
+    assert np.mean(further.predict(rows, codes).best(1)[0] == columns[:, :1]) > 0.8
+
+
 def test_words_that_point_the_same_way_start_alike_and_the_others_as_without_them(data):
     start = warm_start(*data, 8, 1.0)
     settings = JointSettings(code_size=8, word_size=32, embedding="two-path", residual=4, merged=True)

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from rankae.data import flip_labels, flip_labels_balanced, miss_labels, split_rows
 from rankae.data.noise import noisy_labels
+from rankae.data.splits import split_runs
 from rankae.errors import DataError
 
 
@@ -90,3 +91,10 @@ def test_split_mistakes():
         split_rows(1)
     with pytest.raises(DataError, match="10 rows but 2 groups"):
         split_rows(10, groups=["a", "b"])
+
+
+def test_runs_are_held_out_whole():
+    kept, held = split_runs(1600, 0.1, seed=1)
+    assert len(held) == 160
+    assert np.diff(np.flatnonzero(np.diff(held) > 1)).min() >= 16
+    assert sorted([*kept, *held]) == list(range(1600))

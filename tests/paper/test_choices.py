@@ -62,6 +62,16 @@ def test_each_setting_takes_its_best_value_and_the_last_training_has_all_rows_an
     assert made["balance"]["evidence"] == {"1.0": 55.0, "0.1": 60.0}
 
 
+def test_settings_after_the_epochs_are_chosen_at_full_length(monkeypatch):
+    calls = watched(monkeypatch, lambda s: 50.0 - abs(s.epochs - 4) + 5 * (s.epochs == 4) * s.word_dropout)
+    rows, labels = documents(4000, 0)
+    _, made = train_as_chosen(
+        rows, labels, SMALL, {"balance": (1.0, 0.1), "epochs": (4, 8), "word_dropout": (0.0, 0.3)}
+    )
+    assert made["word_dropout"]["value"] == 0.3
+    assert [(count, s.epochs) for count, s in calls if s.word_dropout] == [(3200, 4), (4000, 4)]
+
+
 def test_a_value_that_is_no_better_is_left_where_it_was_and_longer_schedules_end_with_a_worse_one(monkeypatch):
     calls = watched(monkeypatch, lambda s: 50.0 - (s.epochs > 4) * s.epochs)
     _, made = train_as_chosen(*documents(400, 0), SMALL, OPEN)
@@ -88,7 +98,7 @@ def test_the_short_trials_together_read_each_row_a_limited_number_of_times(monke
     train_as_chosen(*documents(8000, 0), SMALL, values)
     read = [rows * s.epochs for rows, s in calls[:-1]]
     assert len(read) == 9
-    assert sum(read) <= 32 * 7000
+    assert sum(read) <= 32 * 7200
 
 
 def test_a_trial_that_diverges_is_not_chosen(monkeypatch):

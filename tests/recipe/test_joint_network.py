@@ -68,6 +68,22 @@ def test_preset_is_saved_read_and_trained_further(data, tmp_path, words):
     assert not np.allclose(again.decision_function(others), before)
 
 
+def test_held_out_rows_choose_the_epoch_and_are_then_trained_on_and_both_runs_resume(data, tmp_path):
+    rows, labels, _, _ = data
+    how = {
+        "epochs": 8,
+        "ridge": 1000.0,
+        "learning_rate": 2e-2,
+        "checkpoint": tmp_path,
+        "random_state": 0,
+    }  # a start that is easy to beat
+    model = RankAE("network", **how).fit(rows, labels)
+    assert "P@1" in model.history_[0]
+    assert (tmp_path / "all-rows").exists()
+    resumed = RankAE("network", **how, resume=True).fit(rows, labels)
+    np.testing.assert_array_equal(resumed.decision_function(rows), model.decision_function(rows))
+
+
 def test_the_same_seed_gives_the_same_network(data):
     rows, labels, others, _ = data
     found = [RankAE("network", epochs=1, random_state=3).fit(rows, labels).predict_top(others, 3)[1] for _ in range(2)]

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from rankae.base.choices import Choices, choice
 from rankae.data.near_duplicates import novel_rows
-from rankae.data.splits import split_rows
+from rankae.data.splits import split_runs
 from rankae.errors import RankaeError
 from rankae.paper.joint import train_joint
 from rankae.paper.rank_network import RankNetwork, Rows
@@ -82,7 +82,7 @@ def train_as_chosen(
     count = labels.shape[0]
     if check is None and count * _HELD_OUT >= _FEWEST_HELD_OUT:
         share = min(max(_HELD_OUT, min(2 * _HELD_OUT, _ENOUGH_HELD_OUT / count)), _MOST_HELD_OUT / count)
-        kept, held = split_rows(count, share, settings.seed)
+        kept, held = split_runs(count, share, settings.seed)
         learn, check = (taken(rows, kept), labels[kept]), (taken(rows, held), labels[held])
     if check is None:
         choices = {"epochs": choice("epochs", settings.epochs, "too few rows to try others")}

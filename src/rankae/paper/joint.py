@@ -238,7 +238,7 @@ class JointTraining:
         """The network as it is, or as it was at its best on the validation rows."""
         if self.best is not None:
             self.network.load_state_dict(self.best)
-        self.network.history = self.history
+        self.network.history, self.network.best_epoch = self.history, self.best_epoch
         return self.network.eval()
 
     def checkpoint(self) -> Checkpoint:

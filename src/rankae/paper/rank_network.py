@@ -38,6 +38,7 @@ class RankNetwork(nn.Module):
     """F, E and D, with prediction and saving.
 
     history : one dict of figures for each epoch of training.
+    best_epoch : the one that validation rows chose; 0 for the start.
     index : over D's labels, if one was built; further training drops it.
     precision : of the tables in the model file; in memory they are float32.
     """
@@ -59,6 +60,7 @@ class RankNetwork(nn.Module):
         else:
             self.D = LabelDecoder(shape.code_size, shape.labels, shape.activation)
         self.history: list[dict[str, Any]] = []
+        self.best_epoch = 0
         self.precision = "float32"
         self._forget_constants()
 

@@ -116,12 +116,12 @@ def train_network(
 ) -> RankNetwork:
     """Train from the closed form of these rows; options are those of `train_joint`.
 
-    held : indices of the rows that choose the epoch and are not trained on: the first fold of `start`. All rows then
-        have codes of an F fitted without that fold; other codes would leak its labels.
+    held : indices of the rows that choose the epoch and are not trained on: the first fold of `start`, or none. All
+        rows then have codes of an F fitted without that fold; other codes would leak its labels.
     """
     network, settings = started(start, settings, embeddings)
     learn = np.setdiff1d(np.arange(labels.shape[0]), held)
-    coded_rows = coded(network, rows, leave_one_out_codes(start))
+    coded_rows = coded(network, rows, leave_one_out_codes(start) if len(held) else start.loo_codes)
     validation = (coded_rows[held], labels[held]) if len(held) else None
     return train_joint(coded_rows[learn], labels[learn], settings, network=network, validation=validation, **options)
 

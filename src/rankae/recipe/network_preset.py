@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.held_out import MOST_PLACES, HeldOut
+from rankae.data.splits import split_runs
 from rankae.data.word_embeddings import WordEmbeddings
-from rankae.paper.closed_form import warm_start
+from rankae.paper.closed_form import WarmStart, warm_start
 from rankae.paper.rank_network import RankNetwork
+from rankae.paper.settings import JointSettings
 from rankae.recipe.joint_network import NetworkSettings, coded, joint_settings, leave_one_out_codes, train_network
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
@@ -48,14 +52,37 @@ def fit_network(
     training.timed("warm start", began)
     began = time.perf_counter()
     network = train_network(rows, labels, start, settings, held, chosen.embeddings, **options)
-    training.timed("joint training", began)
     if len(held):
         ranked = network.top(coded(network, rows, leave_one_out_codes(start))[held], min(MOST_PLACES, labels.shape[1]))
         training.held_out = HeldOut(*ranked, labels[held])
+        network = _on_all_rows(network, rows, labels, start, settings, chosen.embeddings, options)
+    training.timed("joint training", began)
+    return network
+
+
+def _on_all_rows(
+    chosen: RankNetwork,
+    rows: sp.csr_matrix,
+    labels: sp.csr_matrix,
+    start: WarmStart,
+    settings: JointSettings,
+    embeddings: WordEmbeddings | None,
+    options: dict[str, Any],
+) -> RankNetwork:
+    """The same training without held-out rows, for the epochs that they chose; its start has seen all rows already."""
+    if chosen.best_epoch == 0:
+        return chosen
+    if options.get("checkpoint_dir") is not None:
+        options = options | {"checkpoint_dir": Path(options["checkpoint_dir"]) / "all-rows"}
+    settings = replace(settings, epochs=chosen.best_epoch)
+    network = train_network(rows, labels, start, settings, np.empty(0, dtype=np.int64), embeddings, **options)
+    network.history = chosen.history
     return network
 
 
 def _held_out(n: int, seed: int) -> np.ndarray:
     """Indices of the rows that choose the epoch, an eighth; none if that is too few."""
-    share = min(n // 8, _MOST_HELD_OUT)
-    return np.sort(np.random.default_rng(seed).permutation(n)[: share if share >= _FEWEST_HELD_OUT else 0])
+    count = min(n // 8, _MOST_HELD_OUT)
+    if count < _FEWEST_HELD_OUT:
+        return np.empty(0, dtype=np.int64)
+    return split_runs(n, count / n, seed)[1]

@@ -154,6 +154,8 @@ class Trials:
 
 def _chosen(trials: Trials, settings: JointSettings, open_settings: Open) -> tuple[JointSettings, Choices]:
     choices: Choices = {}
+    best: Any
+    size: tuple[int, dict[str, Any]]
     rows, reason = trials.labels.shape[0], f"by {trials.check[1].shape[0]} rows not learnt from"
     names = list(open_settings)
     early = names[: names.index("epochs")] if "epochs" in names else names
@@ -180,7 +182,7 @@ def _value(
     name: str,
     values: Sequence[Any],
     rows: int,
-    changes: dict[str, int],
+    changes: dict[str, Any],
     progress: Bar,
 ) -> tuple[Any, dict[Any, float]]:
     """The best value of a setting in trainings on so many rows, and the figure of each."""

@@ -33,7 +33,7 @@ def measured(cuts: Cuts, seed: int = 9) -> dict[str, float]:
 def test_precision_is_reached_on_new_rows():
     cuts = choose_cuts(*drawn(2000, 0), Aim.parse("precision=0.9"))
     assert measured(cuts)["precision"] == pytest.approx(90, abs=1.5)
-    assert cuts.told["precision"] >= 90
+    assert cuts.figures["precision"] >= 90
 
 
 def test_near_duplicates_of_training_rows_do_not_count_for_a_promise():
@@ -49,7 +49,7 @@ def test_near_duplicates_of_training_rows_do_not_count_for_a_promise():
         without = choose_cuts(held_out.taken(~copies), p[~copies], wanted)
         assert choose_cuts(told, p, wanted).overall == without.overall != choose_cuts(easy, p, wanted).overall
     cuts = choose_cuts(told, p, Aim.parse("precision=0.9"))
-    assert cuts.told["rows"] == 2000
+    assert cuts.figures["rows"] == 2000
     assert curve(told, p, cuts) == curve(held_out.taken(~copies), p[~copies], cuts)
     f1 = Aim.parse("f1")
     assert choose_cuts(told, p, f1, per_label=False).overall == choose_cuts(easy, p, f1, per_label=False).overall
@@ -78,8 +78,8 @@ def test_a_recall_is_told_as_the_mean_over_rows():
     passes = cuts.selected(held_out.columns, p) & held_out.hits
     counts = np.diff(held_out.labels.indptr)
     shares = np.where(counts > 0, passes.sum(1) / np.maximum(counts, 1), 1)
-    assert cuts.told["recall_of_rows"] == pytest.approx(100 * shares.mean(), abs=1e-3)
-    assert cuts.told["recall_of_rows"] >= 80
+    assert cuts.figures["recall_of_rows"] == pytest.approx(100 * shares.mean(), abs=1e-3)
+    assert cuts.figures["recall_of_rows"] >= 80
 
 
 def test_f1_is_better_than_a_fixed_cut():
@@ -98,7 +98,7 @@ def test_recall_holds_on_average_over_many_draws():
         chosen = cuts.selected(new.columns, p) & new.hits
         found.append(np.where(counts > 0, chosen.sum(1) / np.maximum(counts, 1), 1).mean())
     assert 0.8 <= np.mean(found) < 0.84
-    assert "expected recall of at least 0.8" in cuts.told["guarantee"]
+    assert "expected recall of at least 0.8" in cuts.figures["guarantee"]
 
 
 def test_labels_with_few_rows_keep_the_cut_of_all():
@@ -107,8 +107,8 @@ def test_labels_with_few_rows_keep_the_cut_of_all():
     rare[:, 0] = 0
     rare = sp.csr_matrix(rare)
     cuts = choose_cuts(HeldOut(held_out.columns, held_out.scores, rare), p, Aim.parse("f1"), per_label=True)
-    assert cuts.own[0] == np.float32(cuts.overall)
-    assert cuts.told["labels_with_own_cut"] > 20
+    assert cuts.label_cuts[0] == np.float32(cuts.overall)
+    assert cuts.figures["labels_with_own_cut"] > 20
 
 
 def test_labels_that_need_other_cuts_get_them():
@@ -119,7 +119,7 @@ def test_labels_that_need_other_cuts_get_them():
     np.put_along_axis(high, held_out.columns, (p > 0.8).astype(np.float32), 1)
     truth[:, 15:] *= high[:, 15:]
     new = HeldOut(held_out.columns, held_out.scores, sp.csr_matrix(truth))
-    assert choose_cuts(new, p, Aim.parse("f1")).own is not None
+    assert choose_cuts(new, p, Aim.parse("f1")).label_cuts is not None
 
 
 def test_what_cannot_be_reached_is_one_sentence():

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from rankae.cli.settings import parse_settings
+from rankae.cli.set_option import parse_settings
 from rankae.errors import RankaeError
 from rankae.methods import load
 from rankae.model_file import read_model

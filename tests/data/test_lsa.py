@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from rankae import RankAE
-from rankae.base.choices import told
+from rankae.base.choices import describe
 from rankae.data import load_dataset
 from rankae.data.lsa import lsa_embeddings, side_by_side
 from rankae.data.noise import noisy_labels
@@ -66,7 +66,9 @@ def test_two_sources_are_heard_both():
 def test_the_user_may_ask_for_them_or_for_none():
     texts = [f"{color} {thing}" for color in ("red", "green", "blue") for thing in ("apple", "car")] * 5
     labels = [text.split() for text in texts]
-    assert "rows themselves (as set)" in told(RankAE(word_vectors="own").fit(texts, labels).choices_["word_vectors"])
+    assert "rows themselves (as set)" in describe(
+        RankAE(word_vectors="own").fit(texts, labels).choices_["word_vectors"]
+    )
     assert "word_vectors" not in RankAE(word_vectors="none").fit(texts, labels).choices_
     with pytest.raises(RankaeError, match="name a file"):
         RankAE("paper", word_vectors="own").fit(texts, labels)

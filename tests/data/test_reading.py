@@ -30,7 +30,7 @@ def test_title_body_tags_and_id_are_found_by_their_names(file):
     assert labels_of(data) == [["food", "fruit"], ["drink"]]
     assert data.ids == ["7", "8"]
     assert data.take([1]).ids == ["8"]
-    assert data.reading.told() == "text from title, body; labels from tags, separated by ';'; id from id"
+    assert data.reading.describe() == "text from title, body; labels from tags, separated by ';'; id from id"
 
 
 def test_names_of_columns_in_any_case(file):

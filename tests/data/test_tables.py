@@ -59,7 +59,7 @@ def test_columns_of_0_and_1_are_labels(table):
     rows = [("1", "a", "1", "0", ""), ("2", "b", "1.0", "True", "0"), ("3", "c", "no", "0", "NaN")]
     path = table(rows, ["id", "text", "toxic", "rude", "odd"])
     assert labels_of(path, label_column="toxic,rude,odd") == [["toxic"], ["rude", "toxic"], []]
-    assert "a label each from toxic,rude,odd" in load_dataset(path, label_column="toxic,rude,odd").reading.told()
+    assert "a label each from toxic,rude,odd" in load_dataset(path, label_column="toxic,rude,odd").reading.describe()
     with pytest.raises(DataError, match="no column 'rood'"):
         load_dataset(path, label_column="toxic,rood")
     table([("1", "a", "maybe", "0", "")], ["id", "text", "toxic", "rude", "odd"])

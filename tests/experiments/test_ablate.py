@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rankae.base.choices import choice, told
+from rankae.base.choices import choice, describe
 from rankae.experiments.ablate import (
     ADDITIONS,
     DOES_WITHOUT,
@@ -45,8 +45,8 @@ def test_what_the_default_does_without_is_not_switched_off(variant) -> None:
     assert not does_without(variant, full_that_chose(**on))
     one_of_two = Outcome(Series("d", FULL, 2), [], [{"choices": off}, {"choices": on}])
     assert not does_without(variant, one_of_two)
-    assert does_without(variant, full_that_chose(**{name: told(one) for name, one in off.items()}))  # older cells
-    assert not does_without(variant, full_that_chose(**{name: told(one) for name, one in on.items()}))
+    assert does_without(variant, full_that_chose(**{name: describe(one) for name, one in off.items()}))  # older cells
+    assert not does_without(variant, full_that_chose(**{name: describe(one) for name, one in on.items()}))
 
 
 def test_the_default_records_its_choices_as_the_ablation_reads_them() -> None:

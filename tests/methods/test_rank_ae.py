@@ -12,7 +12,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rankae import RankAE, load
-from rankae.base.choices import told
+from rankae.base.choices import describe
 from rankae.errors import DataError, RankaeError
 
 TEXTS = [f"{a} {b} thing{i % 7}" for i in range(15) for a in ("red", "green", "blue") for b in ("apple", "car", "wine")]
@@ -133,7 +133,7 @@ def test_glove_vectors_start_the_words(tmp_path, settings):
     glove = tmp_path / "glove.txt"
     glove.write_text("".join(f"{word} {' '.join(['0.5'] * 4)}\n" for word in ("red", "apple", "car")))
     model = RankAE(**settings, word_vectors=glove, epochs=1).fit(TEXTS, TAGS)
-    line = told(model.choices_["word_vectors"])
+    line = describe(model.choices_["word_vectors"])
     assert line.startswith("glove.txt")
     assert "3 of 13 features" in line
     assert line.endswith("as set)")
@@ -253,7 +253,7 @@ def test_a_title_is_read_as_one_where_that_helps(tmp_path):
     pairs = random.integers(0, 4, (400, 2)).tolist()
     texts, tags = [f"{colours[a]}\n{colours[b]}" for a, b in pairs], [[colours[a]] for a, _ in pairs]
     model = RankAE(network=0, ngrams=(1, 1)).fit(texts, tags)
-    assert told(model.choices_["title"]).startswith("0.5 (leave-one-out precision; ")
+    assert describe(model.choices_["title"]).startswith("0.5 (leave-one-out precision; ")
     assert model.predict_top(["blue\nred", "red\nblue"], k=1)[0].tolist() == [["blue"], ["red"]]
     model.save(tmp_path / "model")
     assert RankAE.load(tmp_path / "model").predict_top(["blue\nred"], k=1)[0] == "blue"

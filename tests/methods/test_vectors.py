@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from rankae import RankAE, load_dataset
-from rankae.base.choices import told
+from rankae.base.choices import describe
 from rankae.data.vectors import TextWithVector
 from rankae.data.writing import write_dataset
 from rankae.errors import DataError, RankaeError
@@ -30,7 +30,7 @@ def test_vectors_of_the_users_own_are_learnt_saved_and_asked_for_again(tmp_path)
     texts, vectors, labels = rows_with_vectors()
     model = RankAE(**QUIET).fit((texts[:200], vectors[:200]), labels[:200])
     assert model.score((texts[200:], vectors[200:]), labels[200:]) > 0.9
-    assert "vector of weight" in told(model.choices_["encoder"])
+    assert "vector of weight" in describe(model.choices_["encoder"])
     model.save(tmp_path / "m")
     again = RankAE.load(tmp_path / "m")
     both = texts[200:], vectors[200:]
@@ -50,7 +50,7 @@ def test_vectors_that_say_nothing_are_left_out():
     kinds = random.integers(4, size=200)
     texts = [f"kind{kind} word{i}" for kind, i in zip(kinds, random.integers(30, size=200), strict=True)]
     model = RankAE(**QUIET).fit((texts, random.standard_normal((200, 6))), [[f"kind {kind}"] for kind in kinds])
-    assert told(model.choices_["encoder"]).startswith("none")
+    assert describe(model.choices_["encoder"]).startswith("none")
     assert model.score(texts, [[f"kind {kind}"] for kind in kinds]) == 1  # and are not asked for again
 
 
@@ -115,7 +115,7 @@ def test_an_encoder_that_does_not_help_is_left_out_and_none_asks_for_none(encode
     texts, labels = fruit_and_drink()
     model = RankAE(**QUIET, encoder=str(encoders.static())).fit(texts, labels)
     assert model.text_.block is None
-    assert "none: " in told(model.choices_["encoder"])
+    assert "none: " in describe(model.choices_["encoder"])
     assert RankAE(**QUIET, encoder="none").fit(texts, labels).text_.block is None
     with pytest.raises(RankaeError, match="there is no encoder"):
         RankAE(**QUIET, encoder="no-such").fit(texts, labels)

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import rankae.paper.choices as choices
 from rankae import RankAE
-from rankae.base.choices import told
+from rankae.base.choices import describe
 from rankae.errors import RankaeError
 from rankae.methods.presets import OPEN as PRESET_OPEN
 from rankae.paper.choices import train_as_chosen
@@ -130,7 +130,7 @@ def test_near_duplicates_of_training_rows_do_not_count():
 
 def test_few_rows_choose_nothing_and_say_so():
     model = RankAE("paper").fit(*documents(100, 0))
-    assert told(model.choices_["epochs"]) == "16 (too few rows to try others)"
+    assert describe(model.choices_["epochs"]) == "16 (too few rows to try others)"
     assert len(model.history_) == 16
 
 
@@ -187,7 +187,7 @@ def test_words_start_from_the_vectors_on_this_machine_where_they_have_the_size(t
     chosen = {
         size: RankAE("paper", epochs=1, word_size=size).fit(texts, tags).choices_.get("word_vectors") for size in (2, 3)
     }
-    assert told(chosen[2]) == "small.txt (it knows 3 of 3 features; word_vectors='none' does without)"
-    assert told(chosen[3]) == "none (the vectors of small.txt have 2 numbers, not 3)"
+    assert describe(chosen[2]) == "small.txt (it knows 3 of 3 features; word_vectors='none' does without)"
+    assert describe(chosen[3]) == "none (the vectors of small.txt have 2 numbers, not 3)"
     without = RankAE("paper", epochs=1, word_size=2, word_vectors="none").fit(texts, tags)
     assert "word_vectors" not in without.choices_

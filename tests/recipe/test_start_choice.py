@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rankae.base.choices import choice, told
+from rankae.base.choices import choice, describe
 from rankae.data import load_dataset
 from rankae.data.text import TextFeatures
 from rankae.data.word_embeddings import WordEmbeddings, glove_embeddings
@@ -43,7 +43,7 @@ def test_meanings_are_taken_where_they_help(topics):
     true = meaning(np.eye(TOPICS)[np.arange(WORDS) % TOPICS] * (np.arange(WORDS) >= SHARED)[:, None])
     found = chosen(labels, rows, [None, true])
     assert found.embeddings is true
-    assert told(found.choices["word_vectors"]).startswith("made up (precision; ")
+    assert describe(found.choices["word_vectors"]).startswith("made up (precision; ")
 
 
 def test_meanings_are_left_where_they_do_not(topics):
@@ -51,7 +51,7 @@ def test_meanings_are_left_where_they_do_not(topics):
     wrong = np.random.default_rng(1).normal(size=(WORDS, 1))
     found = chosen(labels, rows, [None, meaning(np.sign(wrong))])
     assert found.embeddings is None
-    assert told(found.choices["word_vectors"]).startswith("none (precision; ")
+    assert describe(found.choices["word_vectors"]).startswith("none (precision; ")
 
 
 def test_what_the_user_set_is_not_chosen(topics):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rankae.base.choices import told
+from rankae.base.choices import describe
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.errors import DataError
 from rankae.recipe.text_choice import TextCandidates, choose_text
@@ -28,7 +28,7 @@ def test_pairs_are_chosen_where_the_order_of_words_says_the_label(texts):
     text, rows, choices = choose_text(texts, labels, BOTH)
     assert text.ngrams == (1, 2)
     assert rows.shape == (400, len(text.words))
-    assert told(choices["ngrams"]).startswith("(1, 2) (leave-one-out precision; more must gain ")
+    assert describe(choices["ngrams"]).startswith("(1, 2) (leave-one-out precision; more must gain ")
 
 
 def test_words_are_chosen_where_pairs_tell_nothing_more():
@@ -41,7 +41,7 @@ def test_words_are_chosen_where_pairs_tell_nothing_more():
 def test_a_single_candidate_is_taken_as_it_is(texts):
     text, _, choices = choose_text(texts, rows_of_labels([0, 1] * 200), TextCandidates([(1, 2)], max_features=5))
     assert len(text.words) == 5
-    assert {name: told(one) for name, one in choices.items()} == {
+    assert {name: describe(one) for name, one in choices.items()} == {
         "ngrams": "(1, 2) (as set)",
         "vocabulary": "5 (features that the texts gave)",
     }
@@ -53,7 +53,7 @@ def test_trusted_rows_choose_where_there_are_some(texts):
     assert choose_text(texts, by_order, BOTH)[0].ngrams == (1, 2)
     text, _, choices = choose_text(texts, by_order, BOTH, trusted=trusted)
     assert text.ngrams == (1, 1)
-    assert told(choices["ngrams"]).startswith("(1, 1) (precision on trusted rows; more must gain ")
+    assert describe(choices["ngrams"]).startswith("(1, 1) (precision on trusted rows; more must gain ")
 
 
 def test_titles_have_words_of_their_own_where_they_say_the_label():
@@ -62,7 +62,7 @@ def test_titles_have_words_of_their_own_where_they_say_the_label():
     text, rows, choices = choose_text(texts, labels, TextCandidates([(1, 1)], titles=(0, 0.5)))
     assert text.title == 0.5
     assert rows.shape == (400, 8)
-    assert told(choices["title"]).startswith("0.5 (leave-one-out precision; more must gain ")
+    assert describe(choices["title"]).startswith("0.5 (leave-one-out precision; more must gain ")
 
 
 def test_titles_are_words_like_others_where_they_say_nothing_more():
@@ -132,7 +132,7 @@ def test_pieces_are_read_where_they_say_the_label():
     candidates = TextCandidates([(1, 1)], pieces=(False, True))
     text, _, choices = choose_text(texts, rows_of_labels(columns), candidates)
     assert text.pieces
-    assert told(choices["pieces"]).startswith("True (leave-one-out precision; more must gain ")
+    assert describe(choices["pieces"]).startswith("True (leave-one-out precision; more must gain ")
     shuffled = rows_of_labels(random.permutation(columns).tolist())
     assert not choose_text(texts, shuffled, candidates)[0].pieces
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from rankae import RankAE
-from rankae.base.choices import told
+from rankae.base.choices import describe
 from rankae.data.noise import flip_labels
 from rankae.errors import DataError, RankaeError
 
@@ -51,7 +51,7 @@ def test_nothing_is_corrected_without_them(noisy):
 
 def test_rounds_can_be_asked_for(noisy):
     model = RankAE("fast", noise_rounds=1).fit(*noisy)
-    assert told(model.choices_["noise_rounds"]) == "1 (as set)"
+    assert describe(model.choices_["noise_rounds"]) == "1 (as set)"
     plain = RankAE("fast").fit(*noisy)
     assert not np.allclose(model.model_.code.word_table, plain.model_.code.word_table)
 
@@ -61,7 +61,7 @@ def test_what_the_user_set_is_not_chosen(noisy):
     assert next(iter(model.evidence_)) == "ridge 2, 0 rounds"
     assert not any("ridge 1," in tried for tried in model.evidence_)
     assert "ranker_cost" not in model.choices_
-    assert told(model.choices_["noise_rounds"]) == "0 (as set)"
+    assert describe(model.choices_["noise_rounds"]) == "0 (as set)"
 
 
 def test_a_trusted_label_that_no_training_row_carries_is_passed_over():

@@ -26,7 +26,7 @@ Choices: TypeAlias = dict[str, Choice]
 def choice(setting: str, value: Any, reason: str = "", evidence: Mapping[Any, float] | None = None) -> Choice:
     """A choice in JSON types, so that it is the same before and after saving.
 
-    >>> told(choice("ridge", 1.0, "best leave-one-out precision", {0.3: 61.24, 1.0: 62.0}))
+    >>> describe(choice("ridge", 1.0, "best leave-one-out precision", {0.3: 61.24, 1.0: 62.0}))
     '1.0 (best leave-one-out precision; 0.3: 61.2, 1.0: 62.0)'
     """
     figures = {str(tried): round(float(figure), 4) for tried, figure in (evidence or {}).items()}
@@ -34,7 +34,7 @@ def choice(setting: str, value: Any, reason: str = "", evidence: Mapping[Any, fl
     return {"setting": setting, "value": plain, "reason": reason, "evidence": figures}
 
 
-def told(one: Choice | str) -> str:
+def describe(one: Choice | str) -> str:
     """A choice in words; models of older files hold it as a line of text."""
     if isinstance(one, str):
         return one

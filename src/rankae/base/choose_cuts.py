@@ -124,10 +124,10 @@ def choose_cuts(held_out: HeldOut, probabilities: np.ndarray, aim: Aim, per_labe
         raise DataError("the held-out rows carry no labels to choose a cut by")
     if per_label and aim.name != "f1":
         raise DataError("cuts for each label serve the aim f1; leave out --per-label")
-    told: dict[str, Any] = {"rows": len(ranked.held_out)}
+    figures: dict[str, Any] = {"rows": len(ranked.held_out)}
     label_cuts = None
     if aim.name == "recall":
-        overall, told["guarantee"] = _recall_cut(ranked, aim.value)
+        overall, figures["guarantee"] = _recall_cut(ranked, aim.value)
     elif aim.name == "precision":
         overall = _precision_cut(ranked, aim.value)
     elif aim.name == "count":
@@ -137,11 +137,11 @@ def choose_cuts(held_out: HeldOut, probabilities: np.ndarray, aim: Aim, per_labe
         if per_label is None:
             per_label = _per_label_helps(held_out, probabilities)
         label_cuts = _label_cuts(ranked, overall) if per_label else None
-    cuts = Cuts(str(aim), overall, label_cuts, told=told)
-    told |= {name: round(value, 4) for name, value in ranked.figures_of(cuts).items()}
+    cuts = Cuts(str(aim), overall, label_cuts, figures=figures)
+    figures |= {name: round(value, 4) for name, value in ranked.figures_of(cuts).items()}
     if aim.name == "recall":
-        told["recall_of_rows"] = round(ranked.recall_of_rows(cuts), 4)
-    told["labels_with_own_cut"] = 0 if label_cuts is None else int((label_cuts != np.float32(overall)).sum())
+        figures["recall_of_rows"] = round(ranked.recall_of_rows(cuts), 4)
+    figures["labels_with_own_cut"] = 0 if label_cuts is None else int((label_cuts != np.float32(overall)).sum())
     return cuts
 
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rankae.base.choices import told
+from rankae.base.choices import describe
 from rankae.base.evaluation import evaluated, predicted_and_true
 from rankae.base.held_out import MOST_PLACES, HeldOut, hits
 from rankae.base.inputs import Targets, is_text, label_matrix, name_array
@@ -280,7 +280,7 @@ class LabelRanker(SavedRanker):
     def _log_training(self) -> None:
         """Log what `rankae train` prints to the logger `rankae`."""
         for name, one in getattr(self, "choices_", {}).items():
-            log.info("%s: %s", name, told(one))
+            log.info("%s: %s", name, describe(one))
         log.info("%s: %d rows, %d labels", self.method, self.training_rows_, len(self.classes_))
 
     def _set_threshold(self, rows: Rows, labels: sp.csr_matrix) -> None:

@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from rankae.cli.options import Data, Json, Quiet, Threads, be_quiet, use_threads
 from rankae.cli.outputs import check_outputs
 from rankae.cli.reading_options import ReadingOptions, reading_options
-from rankae.cli.settings import parse_settings
+from rankae.cli.set_option import parse_settings
 from rankae.errors import RankaeError
 from rankae.report.terminal import print_table, say
 
@@ -114,26 +114,27 @@ def _settings(
     seed: int,
     out: Path,
 ) -> tuple[AuditSettings, LabelRanker | None, Dataset]:
-    """How to audit, the model that judges if it has not seen the rows, and the rows in its columns."""
+    """The settings of the audit, the model that scores the rows if it has not seen them, and the rows in its
+    columns."""
     from rankae.audit import AuditSettings
     from rankae.audit.audit import same_model
     from rankae.cli.measuring import matched
     from rankae.data.fingerprint import fingerprint
 
     if ranker is None:
-        own = {"preset": "fast"} | parameters if method == "rank-ae" else parameters
+        settings = {"preset": "fast"} | parameters if method == "rank-ae" else parameters
         checkpoint = out.with_name(f"{out.name}.checkpoint")
-        return AuditSettings(folds, top, method, own, seed, checkpoint), None, rows
-    own_rows = matched(ranker, rows)
-    unknown = own_rows.n_labels - len(ranker.classes_)
+        return AuditSettings(folds, top, method, settings, seed, checkpoint), None, rows
+    aligned = matched(ranker, rows)
+    unknown = aligned.n_labels - len(ranker.classes_)
     if unknown:
-        names = own_rows.label_names or [str(i) for i in range(own_rows.n_labels)]
+        names = aligned.label_names or [str(i) for i in range(aligned.n_labels)]
         raise RankaeError(
             f"{rows.name}: the model does not know {unknown:,} of its labels, such as {names[len(ranker.classes_)]!r}; "
             "audit with a model of this label set, or without --model"
         )
     if fingerprint(rows) != getattr(ranker, "facts_", {}).get("fingerprint"):
-        return AuditSettings(folds, top, seed=seed), ranker, own_rows
+        return AuditSettings(folds, top, seed=seed), ranker, aligned
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     same = same_model(ranker) | parameters
     return AuditSettings(folds, top, ranker.method, same, seed, checkpoint), None, rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankae.base.choices import told
+from rankae.base.choices import describe
 from rankae.cli.options import Json, Quiet, Threads, be_quiet, use_threads
 from rankae.report.terminal import print_measures, print_table, say
 
@@ -51,7 +51,7 @@ def demo(
     ranker = new_ranker("rank-ae", {}, {"random_state": seed, "threads": threads})
     facts = fit_and_save(ranker, train, model_place, seed=seed)
     for name, choice in facts["choices"].items():
-        say(f"   {name}: {told(choice)}")
+        say(f"   {name}: {describe(choice)}")
     say(f"   trained in {facts['seconds']:.0f} s")
     say("   and, to compare, the model as the paper has it ...")
     paper = new_ranker("rank-ae-paper", {"validation": 0.2}, {"random_state": seed, "threads": threads})
@@ -104,9 +104,9 @@ def _examples(ranker: LabelRanker, data: Dataset) -> list[Example]:
 
 
 def _histories(models: dict[str, LabelRanker]) -> dict[str, list[dict[str, Any]]]:
-    """Of those models that were trained in epochs; Rank-AE may find that it needs no network."""
-    found = {f"Training: {name}": getattr(model, "history_", []) for name, model in models.items()}
-    return {title: history for title, history in found.items() if any("epoch" in figures for figures in history)}
+    """The epochs of the models that have any."""
+    histories = {f"Training: {name}": getattr(model, "history_", []) for name, model in models.items()}
+    return {title: history for title, history in histories.items() if any("epoch" in figures for figures in history)}
 
 
 def _beginning(text: str, characters: int = 30) -> str:

@@ -63,19 +63,19 @@ def stats(folder: Folder, json: Json = False) -> None:
     """How much was done, by whom, how often the model was right, and on what people disagree."""
     from rankae.serve.statistics import statistics
 
-    found = statistics(_open(folder))
+    figures = statistics(_open(folder))
     if json:
-        typer.echo(json_module.dumps(found))
+        typer.echo(json_module.dumps(figures))
         return
-    typer.echo(f"{found['texts']:,} texts, {found['decisions']:,} decisions, {found['conflicts']:,} conflicts")
-    typer.echo(f"tags: {found['accepted']:,} accepted, {found['rejected']:,} rejected, {found['added']:,} added")
-    if found["precision"] is not None:
-        typer.echo(f"of the judged tags {found['precision']:.1f} % were right")
-    for name, count in found["by"].items():
+    typer.echo(f"{figures['texts']:,} texts, {figures['decisions']:,} decisions, {figures['conflicts']:,} conflicts")
+    typer.echo(f"tags: {figures['accepted']:,} accepted, {figures['rejected']:,} rejected, {figures['added']:,} added")
+    if figures["precision"] is not None:
+        typer.echo(f"of the judged tags {figures['precision']:.1f} % were right")
+    for name, count in figures["by"].items():
         typer.echo(f"  {name or '(no name)'}: {count:,}")
-    if found["labels"]:
+    if figures["labels"]:
         typer.echo(f"{'accepted':>8} {'rejected':>8} {'added':>8}  label")
-        for one in found["labels"][:_MOST_SHOWN]:
+        for one in figures["labels"][:_MOST_SHOWN]:
             typer.echo(f"{one['accepted']:>8} {one['rejected']:>8} {one['added']:>8}  {one['label']}")
 
 

@@ -1,4 +1,4 @@
-"""A desk's folder where a data set is expected: its finished decisions as rows."""
+"""Reads the finished decisions of a desk's folder as a data set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_desk(source: str) -> bool:
 
 
 def load_rows(source: str, format: str | None = None, **options: Any) -> Dataset:
-    """A data set, or the last word on each text of a desk."""
+    """A data set, or the latest decision on each text of a desk."""
     if not is_desk(source):
         return load_dataset(source, "train", format=format, **options)
     from rankae.data.records import Record, whole

@@ -1,4 +1,4 @@
-"""From the shell to a command and back: the root command, exit codes, and one sentence for every mistake."""
+"""The root command, exit codes, and the one sentence on stderr for every mistake."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def rankae(
 
 def main() -> None:
     """The entry point of the installed command."""
-    # Threads that wait for each other by spinning take turns with whatever else runs: on a busy machine a step of
-    # training then takes ten times as long. OpenMP reads this when torch is first imported.
+    # Spinning threads make a training step ten times slower on a busy machine. OpenMP reads this variable when torch is
+    # first imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:  # closed by whoever started us: what is written there goes nowhere
@@ -65,7 +65,7 @@ _interrupted = False
 
 
 def _interrupt(number: int, frame: Any) -> None:
-    """Ctrl-C, and whatever else asks the process to end: once to stop in good order, twice to stop at once."""
+    """Ctrl-C and termination signals: the first stops in good order, the second at once."""
     global _interrupted
     if _interrupted:
         os.write(2, b"rankae: stopped at once; what was written whole before is kept\n")
@@ -75,14 +75,14 @@ def _interrupt(number: int, frame: Any) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and give its exit code; a user's mistake is one sentence on stderr."""
+    """Run one command line and return its exit code; a user's mistake is one sentence on stderr."""
     try:
         # `obj` reaches a command as context.obj: train needs its own command line to say how to resume.
         code = typer.main.get_command(app)(list(arguments), "rankae", standalone_mode=False, obj=list(arguments))
         _flush()
     except BrokenPipeError:
-        # The reader (`| head`) has gone: nothing is wrong, and the interpreter must not flush into the void at exit.
-        _write_into_the_void()
+        # The reader (`| head`) has gone, which is no error; the interpreter must not flush to it at exit.
+        _redirect_stdout_to_null()
         return READER_LEFT
     except UsageError as error:
         return _mistake(_usage_sentence(error))
@@ -108,18 +108,18 @@ def _flush() -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        _write_into_the_void()
+        _redirect_stdout_to_null()
         raise RankaeError(f"standard output: {error.strerror or error}") from None
 
 
-def _write_into_the_void() -> None:
+def _redirect_stdout_to_null() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_lack_of_memory(error: RuntimeError) -> bool:
-    """torch has no error of its own for a full main memory."""
-    told = str(error)
-    return "can't allocate memory" in told or "out of memory" in told
+    """Whether memory is exhausted; torch has no error class for that on the CPU."""
+    message = str(error)
+    return "can't allocate memory" in message or "out of memory" in message
 
 
 def _mistake(sentence: str) -> int:

@@ -69,7 +69,7 @@ def evaluate(
         _cut_at(ranker, cut)
     result = measured(ranker, rows, at)
     cuts = ranker.cuts_
-    found: dict[str, Any] = result.figures | {
+    figures: dict[str, Any] = result.figures | {
         "cut": None if cuts is None else cuts.aim,
         "seconds": round(perf_counter() - began, 3),
         "model": str(model),
@@ -82,19 +82,19 @@ def evaluate(
     if per_label is not None:
         write_per_label(per_label, result)
     if report is not None:
-        write_evaluation(report, result, found, at)
+        write_evaluation(report, result, figures, at)
     if json:
-        typer.echo(json_module.dumps(found))
+        typer.echo(json_module.dumps(figures))
         return
-    print_measures(f"{rows.name}: {found['rows']:,} rows", {ranker.method: found} | _best(found, at), at)
-    _tell_trust(found, at)
+    print_measures(f"{rows.name}: {figures['rows']:,} rows", {ranker.method: figures} | _best(figures, at), at)
+    _print_calibration(figures, at)
     if threshold or cut is not None:
-        _tell_sets(found, cuts)
+        _print_f1(figures, cuts)
 
 
-def _best(found: dict[str, Any], at: tuple[int, ...]) -> dict[str, dict[str, Any]]:
-    """A line with what no ranking can exceed, where rows with few labels keep that below 100."""
-    best = {f"P@{k}": found[f"P@{k}-best"] for k in at}
+def _best(figures: dict[str, Any], at: tuple[int, ...]) -> dict[str, dict[str, Any]]:
+    """A line with the best attainable P@k, if rows with few labels keep it below 100."""
+    best = {f"P@{k}": figures[f"P@{k}-best"] for k in at}
     return {"best attainable": best} if min(best.values()) < 99.995 else {}
 
 
@@ -106,17 +106,17 @@ def _cut_at(ranker: LabelRanker, cut: float) -> None:
     ranker.cuts_ = Cuts(f"p >= {cut:g}", cut)
 
 
-def _tell_trust(found: dict[str, Any], at: tuple[int, ...]) -> None:
-    if "NLL" in found:
-        errors = ", ".join(f"ECE@{k} {found[f'ECE@{k}']:.2f}" for k in at)
-        say(f"{errors} (perfect: {found[f'ECE-chance@{at[0]}']:.2f} at {at[0]}); NLL {found['NLL']:.4f}")
+def _print_calibration(figures: dict[str, Any], at: tuple[int, ...]) -> None:
+    if "NLL" in figures:
+        errors = ", ".join(f"ECE@{k} {figures[f'ECE@{k}']:.2f}" for k in at)
+        say(f"{errors} (perfect: {figures[f'ECE-chance@{at[0]}']:.2f} at {at[0]}); NLL {figures['NLL']:.4f}")
 
 
-def _tell_sets(found: dict[str, Any], cuts: Cuts | None) -> None:
+def _print_f1(figures: dict[str, Any], cuts: Cuts | None) -> None:
     names = ("micro-F1", "macro-F1", "weighted-F1", "example-F1", "precision", "recall")
-    shown = ", ".join(f"{name} {found[name]:.2f}" for name in names)
+    shown = ", ".join(f"{name} {figures[name]:.2f}" for name in names)
     where = "scores of at least the training threshold (no cut is stored; see `rankae threshold`)"
     if cuts is not None:
-        own = "; labels have cuts of their own" if cuts.own is not None else ""
-        where = cuts.aim if cuts.aim.startswith("p >=") else f"cut for {cuts.aim} (p >= {cuts.overall:.4f}{own})"
-    say(f"{where}: {shown}; {found['labels_per_row']:.2f} labels per row")
+        per_label = "; labels have cuts of their own" if cuts.label_cuts is not None else ""
+        where = cuts.aim if cuts.aim.startswith("p >=") else f"cut for {cuts.aim} (p >= {cuts.overall:.4f}{per_label})"
+    say(f"{where}: {shown}; {figures['labels_per_row']:.2f} labels per row")

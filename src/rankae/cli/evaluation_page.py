@@ -1,4 +1,4 @@
-"""What `evaluate` writes beside its figures: a page with a reliability diagram, and a table of labels as CSV."""
+"""The files of `rankae evaluate`: a page with a reliability diagram, and a table of labels as CSV."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from rankae.cli.measuring import Measured
 
 
-def write_evaluation(path: Path, result: Measured, found: dict[str, Any], places: Sequence[int]) -> None:
+def write_evaluation(path: Path, result: Measured, figures: dict[str, Any], places: Sequence[int]) -> None:
     """The page: figures, and how often predictions of each probability are right."""
     ranked = [f"{name}@{k}" for name in ("P", "nDCG", "PSP", "recall", "ECE", "Brier") for k in places]
-    names = [name for name in [*ranked, "NLL", *_OF_SETS] if name in found]
-    figures = Grid("Measures", ["measure", "value"], [[name, f"{found[name]:.2f}"] for name in names], set(), 1)
-    sections = [html_table(figures)]
+    names = [name for name in [*ranked, "NLL", *_OF_SETS] if name in figures]
+    grid = Grid("Measures", ["measure", "value"], [[name, f"{figures[name]:.2f}"] for name in names], set(), 1)
+    sections = [html_table(grid)]
     if result.probabilities is None:
         sections.append(html_note("The model was not calibrated, so there is no reliability diagram."))
     else:
         sections.insert(0, html_plots("Reliability", [reliability_diagram(result, k) for k in places]))
         sections.insert(1, html_note(_HOW_TO_READ))
-    title = f"{found['method']} on {found['data']}, {found['rows']:,} rows"
+    title = f"{figures['method']} on {figures['data']}, {figures['rows']:,} rows"
     with written(path) as stream:
         stream.write(html_page(title, sections).encode())
 

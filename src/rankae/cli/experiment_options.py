@@ -1,4 +1,4 @@
-"""Options that compare, noise and ablate share, and what they say while they run."""
+"""Options of compare, noise and ablate, and their messages."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ running_options = grouped(
 
 @contextmanager
 def running_as(out: Path, options: RunningOptions, reading: ReadingOptions) -> Iterator[Running]:
-    """How to run cells, as `running_options` say; a cluster's workers are there within."""
+    """How to run cells by the values of `running_options`; a cluster is connected within the block."""
     from rankae.cli.on_cluster import cell_runner
     from rankae.experiments.plan import Running
 
@@ -97,16 +97,16 @@ def tell(cell: Any, result: dict[str, Any]) -> None:
     if is_quiet():
         return
     if result["status"] != "done":
-        said = f"{result['status']}: {result['reason']}"
+        outcome = f"{result['status']}: {result['reason']}"
     elif cell.trials:
-        said = f"tuned to {result['validation']:.2f} with {result['parameters'] or 'the defaults'}"
+        outcome = f"tuned to {result['validation']:.2f} with {result['parameters'] or 'the defaults'}"
     else:
         scores = " ".join(f"{name} {value:.2f}" for name, value in result["scores"].items() if name.startswith("P@"))
-        said = f"{scores}, {result['train_seconds']:.1f} s"
+        outcome = f"{scores}, {result['train_seconds']:.1f} s"
     noise = f" {cell.noise[0]} {cell.noise[1]:g}" if cell.noise else ""
-    given = ", ".join(f"{name}={value}" for name, value in cell.parameters.items())
-    with_ = f" ({given})" if given else ""
-    typer.echo(f"{cell.data}{noise} {cell.method}{with_} seed {cell.seed}: {said}", err=True)
+    parameters = ", ".join(f"{name}={value}" for name, value in cell.parameters.items())
+    shown = f" ({parameters})" if parameters else ""
+    typer.echo(f"{cell.data}{noise} {cell.method}{shown} seed {cell.seed}: {outcome}", err=True)
 
 
 def names(text: str) -> list[str]:
@@ -114,8 +114,8 @@ def names(text: str) -> list[str]:
 
 
 def rates(text: str) -> list[float]:
-    """ "0,.2,.4" or "0,.1,...,.6" -> the rates; dots go on with the step before them."""
-    found: list[float] = []
+    """ "0,.2,.4" or "0,.1,...,.6" -> the rates; dots repeat the step before them."""
+    values: list[float] = []
     dots = False
     try:
         for part in names(text):
@@ -124,20 +124,20 @@ def rates(text: str) -> list[float]:
                 continue
             value = float(part)
             if dots:
-                step = found[-1] - found[-2]
-                count = round((value - found[-1]) / step)
-                found += [round(found[-1] + step * i, 10) for i in range(1, count)]
+                step = values[-1] - values[-2]
+                count = round((value - values[-1]) / step)
+                values += [round(values[-1] + step * i, 10) for i in range(1, count)]
                 dots = False
-            found.append(value)
+            values.append(value)
     except (ValueError, IndexError, ZeroDivisionError):
-        found = []
-    if not found or dots:
+        values = []
+    if not values or dots:
         raise RankaeError(f"--rates is {text!r}; give shares such as 0,.2,.4 or 0,.1,...,.6")
-    return found
+    return values
 
 
 def print_summary(summary: Any, out: Path, as_json: bool) -> None:
-    """The main table on the terminal, or everything as JSON; both say where the report is."""
+    """The main table on the terminal, or everything as JSON, with the path of the report."""
     import json
 
     from rankae.experiments.tables import reason_grid, terminal_grid

@@ -55,10 +55,10 @@ def explain(
         with written(html) as stream:
             stream.write(html_explanation(explanation, f"Why these labels? {ranker.method}", curves).encode())
     if json:
-        found = explanation.to_dict()
+        result = explanation.to_dict()
         if curves:
-            found["deletion"] = [vars(curve) | {"advantage": curve.advantage} for curve in curves]
-        typer.echo(json_module.dumps(found))
+            result["deletion"] = [vars(curve) | {"advantage": curve.advantage} for curve in curves]
+        typer.echo(json_module.dumps(result))
         return
     _print(explanation, curves)
     if html is not None:

@@ -1,4 +1,4 @@
-"""Fit a model, write its folder, and note what a reader will want to know of its training."""
+"""Fits a model, writes its folder, and records the facts of its training."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CALIBRATION_SHARE = 0.1
 
 
 def new_ranker(method: str, parameters: dict[str, Any], usual: dict[str, Any]) -> LabelRanker:
-    """A model with the user's `parameters`, and those of `usual` that the method has."""
+    """A model with the user's `parameters`, and with those of `usual` that the method has."""
     known = class_of(method)._get_param_names()
     return create(method, **{name: value for name, value in usual.items() if name in known} | parameters)
 
@@ -39,15 +39,18 @@ def fit_and_save(
     keep_old: bool = False,
     **facts: Any,
 ) -> dict[str, Any]:
-    """Fit `ranker` on `data` and write its folder, with figures of every epoch in history.jsonl.
+    """Fit `ranker` on `data` and write its folder, with the figures of every epoch in history.jsonl.
 
-    checked : `trusted` rows, for a method that has a use for them.
-    calibrate : whether a method that keeps no rows apart is fitted once more for probabilities, without a tenth of the
-        rows; by default if the first time took less than a minute.
+    Parameters
+    ----------
+    checked : `trusted` rows, for methods that use them.
+    calibrate : whether to calibrate a method that holds out no rows by a second training without a tenth of the rows;
+        by default if the first one took less than a minute.
+    keep_old : whether to keep the model that is at `place` now, as PLACE.before.
 
-    keep_old : the model that is at `place` now is kept beside it, as PLACE.before.
-
-    Returns what is known of the training, which model.json keeps as its facts.
+    Returns
+    -------
+    the facts of the training, which are stored in model.json.
     """
     began = perf_counter()
     ranker.fit_dataset(data, **checked or {})
@@ -63,11 +66,11 @@ def fit_and_save(
         "seconds": seconds,
         "choices": dict(getattr(ranker, "choices_", {})),
     } | facts
-    facts["calibration"] = _calibrated(ranker, data, seconds, calibrate)
+    facts["calibration"] = _calibrate(ranker, data, seconds, calibrate)
     if "checkpoint" in ranker.get_params():
         ranker.set_params(checkpoint=None, resume=False)  # of this run, not of the model
     if keep_old:
-        _kept_beside(place)
+        _keep_copy(place)
     ranker.save(place, **facts)
     if history := getattr(ranker, "history_", None):
         with written(place / HISTORY) as stream:
@@ -76,7 +79,8 @@ def fit_and_save(
 
 
 def model_of_other_data(place: Path, data: Dataset) -> str | None:
-    """What the model at `place` was trained on, if that is not `data`; None too where there is no model."""
+    """A description of the data that the model at `place` was trained on; None if it is `data`, or there is no
+    model."""
     from rankae.errors import ModelFileError
     from rankae.model_file import read_manifest
 
@@ -91,25 +95,26 @@ def model_of_other_data(place: Path, data: Dataset) -> str | None:
     return f"{facts.get('data', 'unknown')}, {facts['rows']:,} rows" if "rows" in facts else "of which nothing is known"
 
 
-def _kept_beside(place: Path) -> None:
-    """A copy of the folder, which takes no room where the file system knows links."""
+def _keep_copy(place: Path) -> None:
+    """Copy the folder to PLACE.before, by hard links where possible."""
     beside = place.with_name(f"{place.name}.before")
     number = 1
     while beside.exists():
         number += 1
         beside = place.with_name(f"{place.name}.before-{number}")
-    shutil.copytree(place, beside, copy_function=_linked)
+    shutil.copytree(place, beside, copy_function=_link_or_copy)
 
 
-def _linked(source: str, target: str) -> None:
+def _link_or_copy(source: str, target: str) -> None:
     try:
         os.link(source, target)
     except OSError:
         shutil.copy2(source, target)
 
 
-def _calibrated(ranker: LabelRanker, data: Dataset, seconds: float, calibrate: bool | None) -> str:
-    """Calibrate a model that was not while it was fitted, if that is wanted; says what was done."""
+def _calibrate(ranker: LabelRanker, data: Dataset, seconds: float, calibrate: bool | None) -> str:
+    """Calibrate a model that was not calibrated by its training, if wanted; returns a description of the
+    calibration."""
     if ranker.calibration_ is not None:
         return ranker.calibration_.describe()
     if (calibrate is None and seconds > SHORT_TRAINING) or calibrate is False or len(data) < 2 * FEWEST_ROWS:

@@ -1,7 +1,6 @@
-"""Options that several commands share as a group: a command takes the group as one dictionary.
+"""Groups of options that several commands share: a command gets the group as one dictionary.
 
-Typer reads a command's signature, so that the signature is what is rewritten: the options of the group stand in the
-place of the one parameter.
+Typer reads a command's signature, so the decorator rewrites it: the group's options replace the one parameter.
 """
 
 from __future__ import annotations
@@ -17,30 +16,30 @@ Command: TypeAlias = Callable[..., None]
 def grouped(
     parameter: str, group: Mapping[str, tuple[Any, Any]], collect: Callable[[dict[str, Any]], dict[str, Any]] = dict
 ) -> Callable[[Command], Command]:
-    """Have a command take options as a dictionary.
+    """Decorator of a command that takes a group of options as a dictionary.
 
     Parameters
     ----------
-    parameter : the command's own parameter, which must be one by keyword.
-    group : of each option its type, with typer's annotation, and its default.
-    collect : what the dictionary is made of, from the values of all options.
+    parameter : the command's keyword parameter for the dictionary.
+    group : each option's type, with typer's annotation, and its default.
+    collect : makes the dictionary from the values of all options.
     """
 
     def decorated(command: Command) -> Command:
-        own = signature(command, eval_str=True)
+        original = signature(command, eval_str=True)
         options = [Parameter(name, Parameter.KEYWORD_ONLY, annotation=a, default=d) for name, (a, d) in group.items()]
         shown: list[Parameter] = []
-        for one in own.parameters.values():
-            shown += options if one.name == parameter else [one]
+        for option in original.parameters.values():
+            shown += options if option.name == parameter else [option]
 
         @wraps(command)
         def called(**values: Any) -> None:
-            together = collect({name: values.pop(name) for name in group})
-            command(**values, **{parameter: together})
+            collected = collect({name: values.pop(name) for name in group})
+            command(**values, **{parameter: collected})
 
         del called.__wrapped__  # type: ignore[attr-defined]
-        called.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
-        called.__annotations__ = {one.name: one.annotation for one in shown}
+        called.__signature__ = original.replace(parameters=shown)  # type: ignore[attr-defined]
+        called.__annotations__ = {option.name: option.annotation for option in shown}
         return called
 
     return decorated

@@ -1,4 +1,4 @@
-"""A group of commands that knows their names and summaries, and imports a command's module only to run it."""
+"""The group of all commands, which imports a command's module only to run it."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class LazyGroup(TyperGroup):
         self.commands = {name: Unopened(name, where, summary) for name, (where, summary) in COMMANDS.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is to be run, parsed or completed: the moment to import it."""
+        """The command that is run, parsed or completed, imported here."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.open() if isinstance(command, Unopened) else command, rest
 
 
 class Unopened(TyperCommand):
-    """What `--help` shows of a command."""
+    """A command that is not imported yet, with the summary for `--help`."""
 
     def __init__(self, name: str, where: str, summary: str) -> None:
         super().__init__(name, help=summary, rich_markup_mode=None)
@@ -53,12 +53,12 @@ class Unopened(TyperCommand):
     def open(self) -> Any:
         """The command itself."""
         module, _, attribute = self.where.partition(":")
-        found = getattr(import_module(module), attribute)
-        if isinstance(found, typer.Typer):
-            command: Any = typer.main.get_group(found)
+        target = getattr(import_module(module), attribute)
+        if isinstance(target, typer.Typer):
+            command: Any = typer.main.get_group(target)
         else:
-            alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-            alone.command(self.name)(found)
-            command = typer.main.get_command(alone)
+            app = typer.Typer(add_completion=False, rich_markup_mode=None)
+            app.command(self.name)(target)
+            command = typer.main.get_command(app)
         command.name = self.name
         return command

@@ -1,4 +1,4 @@
-"""A model held against a data set: what `evaluate`, `train --validation` and `demo` have in common."""
+"""Evaluates a model on a data set, for `evaluate`, `train --validation` and `demo`."""
 
 from __future__ import annotations
 
@@ -19,19 +19,17 @@ if TYPE_CHECKING:
     from rankae.base.ranker import LabelRanker
 
 BATCH_ROWS = 1024
-
-
-PLACES_FOR_CUTS = 50  # labels of a row that are looked at for F1 and probabilities
+PLACES_FOR_CUTS = 50  # labels per row for F1 and probabilities
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One prediction of all rows, and what is computed from it.
+    """The predictions for all rows, and the measures computed from them.
 
-    columns, scores : rows x k, best first.
-    probabilities : of them; None for a model without calibration.
-    given : which of them the model gives, by its stored cut or its threshold.
-    labels, names : the truth, and what its columns are called.
+    columns, scores : [rows, k], best first.
+    probabilities : likewise; None for a model without calibration.
+    given : which labels are predicted, by the stored cut or the threshold.
+    labels, names : the true labels, and the names of their columns.
     """
 
     figures: dict[str, float | int]
@@ -61,18 +59,18 @@ def measured(model: LabelRanker, data: Dataset, places: Sequence[int] = (1, 3, 5
             columns[start : start + BATCH_ROWS, : best.shape[1]] = best
             scores[start : start + BATCH_ROWS, : best.shape[1]] = values
             progress.advance(len(best))
-    found: dict[str, float | int] = evaluate(columns[:, : max(places)], data.labels, places, training_labels(model))
-    found |= best_attainable(data.labels, places)
+    measures: dict[str, float | int] = evaluate(columns[:, : max(places)], data.labels, places, training_labels(model))
+    measures |= best_attainable(data.labels, places)
     probabilities = None
     if model.calibration_ is not None:
         probabilities = model.probabilities(columns, scores)
-        found |= evaluate_probabilities(columns, probabilities, data.labels, places)
-    given = model.selected(columns, scores, probabilities)
-    found |= Selection.of(columns, given, data.labels).measures()
-    figures = {name: round(value, 4) for name, value in found.items()}
+        measures |= evaluate_probabilities(columns, probabilities, data.labels, places)
+    selected = model.selected(columns, scores, probabilities)
+    measures |= Selection.of(columns, selected, data.labels).measures()
+    figures = {name: round(value, 4) for name, value in measures.items()}
     names = data.label_names or [str(name) for name in model.classes_.tolist()]
     names += [str(column) for column in range(len(names), data.n_labels)]
-    return Measured(figures, columns, scores, probabilities, given, data.labels, names)
+    return Measured(figures, columns, scores, probabilities, selected, data.labels, names)
 
 
 def matched(model: LabelRanker, data: Dataset) -> Dataset:
@@ -83,7 +81,7 @@ def matched(model: LabelRanker, data: Dataset) -> Dataset:
         names = [str(name) for name in classes]
     elif model.classes_.dtype.kind == "i":
         names = classes
-    else:  # columns without names, as in a file apart from its labels.txt, are the model's columns
+    else:  # columns without names, as in a file without its labels.txt, are the model's columns
         names = range(len(classes))
     aligned = data.aligned_to(names).with_features(model.n_features_in_)
     if aligned.labels.nnz and not (aligned.labels.indices < len(classes)).any():

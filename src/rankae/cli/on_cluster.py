@@ -1,4 +1,4 @@
-"""`--cluster`: connect, say where to watch, and sum up what each worker did."""
+"""`--cluster`: connects, prints the dashboard's address, and summarises the work of each worker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def cluster_workers(address: str | None, folder: Path) -> Iterator[ClusterWorkers | None]:
-    """Workers whose inputs and results are in `folder`, which they share; None without a cluster."""
+    """Workers with a shared folder of inputs and results; None without a cluster."""
     if address is None:
         yield None
         return
@@ -32,7 +32,7 @@ def cluster_workers(address: str | None, folder: Path) -> Iterator[ClusterWorker
 
 
 def sharing_with(workers: ClusterWorkers | None) -> Any:
-    """Have training hand over what falls into shards; nothing without a cluster."""
+    """A context in which training uses the workers for work in shards; without a cluster it does nothing."""
     if workers is None:
         return nullcontext()
     from rankae.numerics.shards import sharing
@@ -42,7 +42,8 @@ def sharing_with(workers: ClusterWorkers | None) -> Any:
 
 @contextmanager
 def cell_runner(address: str | None) -> Iterator[tuple[Callable[..., Any] | None, int]]:
-    """What runs a call on a worker and waits for it, and how many workers there are; (None, 1) without a cluster."""
+    """A function that runs a call on a worker and waits for it, and the number of workers; (None, 1) without a
+    cluster."""
     if address is None:
         yield None, 1
         return

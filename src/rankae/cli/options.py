@@ -25,21 +25,21 @@ Quiet = Annotated[
 
 
 def given(**options: str | None) -> dict[str, Any]:
-    """Only the options that were given: a format's reader has its own defaults for the others."""
+    """The options that are not None, since the readers of formats have defaults of their own."""
     return {name: value for name, value in options.items() if value is not None}
 
 
 def places(text: str) -> tuple[int, ...]:
     """ "1,3,5" -> (1, 3, 5)."""
     try:
-        found = sorted({int(place) for place in text.split(",")})
+        values = sorted({int(place) for place in text.split(",")})
     except ValueError:
-        found = []
-    if not found or found[0] < 1 or found[-1] > _MOST_PLACES:
+        values = []
+    if not values or values[0] < 1 or values[-1] > _MOST_PLACES:
         raise RankaeError(
             f"--k takes numbers from 1 to {_MOST_PLACES:,} with commas between, such as 1,3,5, but was given {text!r}"
         )
-    return tuple(found)
+    return tuple(values)
 
 
 def be_quiet(quiet: bool) -> None:
@@ -50,7 +50,7 @@ def be_quiet(quiet: bool) -> None:
 
 
 def use_threads(threads: int | None) -> None:
-    """Have every library keep to `threads`; they read the environment when they are first imported."""
+    """Limit every library to `threads` by environment variables, which they read when they are first imported."""
     if threads is not None:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
             os.environ[name] = str(threads)

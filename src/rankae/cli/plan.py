@@ -1,4 +1,4 @@
-"""`rankae train --plan` and `--memory`: what training will take, and settings that keep within the memory there is."""
+"""`rankae train --plan` and `--memory`: the estimated cost of training, and settings that fit the memory."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def parse_size(text: str) -> float:
     >>> parse_size("1.5G") == 1.5 * 2**30
     True
     """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)I?B?\s*", text.upper())
-    if not found or float(found[1]) == 0:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)I?B?\s*", text.upper())
+    if not match or float(match[1]) == 0:
         raise RankaeError(f"--memory is {text!r}; give a size such as 8G or 500M")
-    return float(found[1]) * _UNITS[found[2]]
+    return float(match[1]) * _UNITS[match[2]]
 
 
 def plan_of(ranker: LabelRanker, rows: Dataset, memory: float | None) -> Plan:
@@ -40,9 +40,9 @@ def plan_of(ranker: LabelRanker, rows: Dataset, memory: float | None) -> Plan:
 
 
 def keep_within(ranker: LabelRanker, rows: Dataset, memory: float | None) -> dict[str, Any]:
-    """Set what must be smaller for training to keep within the memory; gives the plan as a fact about the model.
+    """Reduce the settings so that training fits the memory; returns the plan as a fact of the model.
 
-    Without --memory, data that is small beside what is free is trained as it is.
+    Without --memory, nothing is planned for data that is small compared with the free memory.
     """
     from rankae.methods.presets import JOINT, preset_settings
     from rankae.methods.rank_ae import RankAE
@@ -67,7 +67,7 @@ def show_plan(plan: Plan, json: bool) -> None:
     if json:
         typer.echo(json_module.dumps(plan.as_json()))
         return
-    steps = [[name, _time(taken), _size(plan.memory.get(name, 0))] for name, taken in plan.seconds.items()]
+    steps = [[name, _time(seconds), _size(plan.memory.get(name, 0))] for name, seconds in plan.seconds.items()]
     total = ["together", _time(sum(plan.seconds.values())), _size(plan.peak)]
     print_table("training", ["step", "time", "memory"], [*steps, total])
     model = [[name, _size(size)] for name, size in plan.model.items()]

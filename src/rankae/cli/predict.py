@@ -122,12 +122,12 @@ def predict(
 
 @dataclass(frozen=True)
 class Cut:
-    """Which of a row's best labels are given.
+    """Which of a row's best labels are predicted.
 
-    threshold : labels of at least this probability; None without one.
-    stored : labels that pass what `rankae threshold` has stored in the model.
-    least : so many in any case.
-    true : probabilities that a label is right, in place of those that it would be recorded.
+    threshold : least probability; None for all.
+    stored : whether to apply the cut that `rankae threshold` has stored in the model.
+    least : number of labels that are predicted in any case.
+    true : whether probabilities are those that a label is true, instead of those that it would be recorded.
     """
 
     threshold: float | None
@@ -154,7 +154,7 @@ def _answer(ranker: LabelRanker, rows: Dataset, columns: np.ndarray, scores: np.
 
 
 def _work_folder(model: Path, out: Path | None) -> Path:
-    """Where a cluster's workers read rows and leave answers: beside what is written, else beside the model."""
+    """The folder of a cluster's inputs and results: beside the output, else beside the model."""
     beside = model if out is None else out
     return beside.with_name(f"{beside.name}.parts")
 

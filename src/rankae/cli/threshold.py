@@ -1,4 +1,4 @@
-"""`rankae threshold`: where to cut, chosen on rows that the model has not learnt from, and kept in its folder."""
+"""`rankae threshold`: chooses a cut on held-out rows and stores it in the model's folder."""
 
 from __future__ import annotations
 
@@ -49,32 +49,32 @@ def threshold(
     from rankae.base.choose_cuts import Aim, choose_cuts, curve
     from rankae.methods import load
 
-    wanted = Aim.parse(aim)
+    target = Aim.parse(aim)
     check_outputs([report], data)
     ranker = load(model)
     held_out, source = _held_out_rows(ranker, data, split, options)
     probabilities = ranker.probabilities(held_out.columns, held_out.scores)
-    cuts = choose_cuts(held_out, probabilities, wanted, per_label)
-    if cuts.told["rows"] < len(held_out):
-        source += f"; the {cuts.told['rows']} without a near-duplicate count"
-    cuts.told["source"] = source
+    cuts = choose_cuts(held_out, probabilities, target, per_label)
+    if cuts.figures["rows"] < len(held_out):
+        source += f"; the {cuts.figures['rows']} without a near-duplicate count"
+    cuts.figures["source"] = source
     points = curve(held_out, probabilities, cuts)
     ranker.cuts_ = cuts
     if not dry_run:
         _save_again(ranker, model)
     if report is not None:
-        _write_page(report, points, str(wanted), source)
+        _write_page(report, points, str(target), source)
     if json:
-        found = {"model": str(model), "aim": cuts.aim, "cut": cuts.overall} | cuts.told | {"curve": points}
-        typer.echo(json_module.dumps(found))
+        result = {"model": str(model), "aim": cuts.aim, "cut": cuts.overall} | cuts.figures | {"curve": points}
+        typer.echo(json_module.dumps(result))
         return
-    _print(cuts.overall, cuts.told, points, str(wanted), None if dry_run else model)
+    _print(cuts.overall, cuts.figures, points, str(target), None if dry_run else model)
 
 
 def _held_out_rows(ranker: LabelRanker, source: str, split: str | None, options: ReadingOptions) -> tuple[HeldOut, str]:
-    """Predictions for rows that the model has not learnt from, and what rows those are.
+    """Predictions for held-out rows, and a description of these rows.
 
-    A model without calibration is calibrated on the first half of the rows; the second half chooses the cut.
+    A model without calibration is calibrated on the first half of the rows; the cut is then chosen on the second half.
     """
     from rankae.base.calibration import FEWEST_ROWS
     from rankae.cli.measuring import matched
@@ -95,21 +95,23 @@ def _held_out_rows(ranker: LabelRanker, source: str, split: str | None, options:
                 "(--split, or another file)"
             )
         return ranker.held_out_, f"{len(ranker.held_out_)} rows that training held out"
-    own = matched(ranker, rows)
-    if len(own) < FEWEST_ROWS:
-        raise RankaeError(f"{rows.name}: {len(own)} rows are too few to choose a cut on; give at least {FEWEST_ROWS}")
+    aligned = matched(ranker, rows)
+    if len(aligned) < FEWEST_ROWS:
+        raise RankaeError(
+            f"{rows.name}: {len(aligned)} rows are too few to choose a cut on; give at least {FEWEST_ROWS}"
+        )
     if ranker.calibration_ is not None:
-        return ranker.predictions_for(own.rows, own.labels), f"{len(own)} rows of {rows.name} ({split})"
-    half = len(own) // 2
-    known = own.labels[:half, : len(ranker.classes_)]
-    ranker.calibrate(own.take(slice(0, half)).rows, known)
-    rest = own.take(slice(half, None))
+        return ranker.predictions_for(aligned.rows, aligned.labels), f"{len(aligned)} rows of {rows.name} ({split})"
+    half = len(aligned) // 2
+    labels = aligned.labels[:half, : len(ranker.classes_)]
+    ranker.calibrate(aligned.take(slice(0, half)).rows, labels)
+    rest = aligned.take(slice(half, None))
     where = f"{len(rest)} rows of {rows.name} ({split}); the first {half} calibrated the model"
     return ranker.predictions_for(rest.rows, rest.labels), where
 
 
 def _save_again(ranker: LabelRanker, place: Path) -> None:
-    """Write the model with its cut, keeping facts and whatever else stands in its folder."""
+    """Write the model with its cut, keeping its facts and the other files in its folder."""
     from rankae.data.writing import written
     from rankae.model_file import read_model
 
@@ -121,21 +123,25 @@ def _save_again(ranker: LabelRanker, place: Path) -> None:
             stream.write(content)
 
 
-def _print(cut: float, told: dict[str, Any], points: list[dict[str, float]], aim: str, place: Path | None) -> None:
+def _print(cut: float, figures: dict[str, Any], points: list[dict[str, float]], aim: str, place: Path | None) -> None:
     names = ["precision", "recall", "micro-F1", "coverage", "labels_per_row"]
     cells = []
     for point in points:
         mark = ">" if abs(point["cut"] - cut) < 1e-6 else ""
         cells.append([mark, f"{point['cut']:.4f}", *(f"{point[name]:.2f}" for name in names)])
-    print_table(f"{told['source']}", ["", "cut", *names], cells)
-    own = told["labels_with_own_cut"]
-    by = f"{own:,} labels with cuts of their own, {cut:.4f} for the others" if own else f"probability {cut:.4f}"
-    figures = ", ".join(f"{name} {told[name]:.2f}" for name in names)
-    if "recall_of_rows" in told:  # what the aim speaks of; labels of rows with many count less than in recall
-        figures += f"; of the labels of a row {told['recall_of_rows']:.2f} % on average"
-    say(f"{aim}: {by}; {figures}")
-    if "guarantee" in told:
-        say(told["guarantee"])
+    print_table(f"{figures['source']}", ["", "cut", *names], cells)
+    label_cuts = figures["labels_with_own_cut"]
+    by = (
+        f"{label_cuts:,} labels with cuts of their own, {cut:.4f} for the others"
+        if label_cuts
+        else f"probability {cut:.4f}"
+    )
+    shown = ", ".join(f"{name} {figures[name]:.2f}" for name in names)
+    if "recall_of_rows" in figures:  # the recall that the aim is about, averaged over rows
+        shown += f"; of the labels of a row {figures['recall_of_rows']:.2f} % on average"
+    say(f"{aim}: {by}; {shown}")
+    if "guarantee" in figures:
+        say(figures["guarantee"])
     say(f"kept in {place}: predict and serve use it" if place else "nothing was written")
 
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankae.base.choices import told
+from rankae.base.choices import describe
 from rankae.cli.options import Cluster, Data, Json, Quiet, Threads, be_quiet, given, use_threads
 from rankae.cli.outputs import check_outputs
 from rankae.cli.reading_options import ReadingOptions, reading_options
-from rankae.cli.settings import parse_settings
+from rankae.cli.set_option import parse_settings
 from rankae.data.reading import ReadingSettings
-from rankae.errors import RankaeError
+from rankae.errors import OtherRank, RankaeError
 
 if TYPE_CHECKING:
     from rankae.base.ranker import LabelRanker
@@ -98,7 +98,7 @@ def train(
     from rankae.cli.fitting import fit_and_save, model_of_other_data, new_ranker
     from rankae.cli.on_cluster import cluster_workers, sharing_with
     from rankae.cli.plan import keep_within, parse_size, plan_of, show_plan
-    from rankae.cli.ranks import OtherRank, place_of_rank, process_group, rank, started_again
+    from rankae.cli.torchrun import place_of_rank, process_group, rank, started_again
     from rankae.data import load_dataset
     from rankae.model_file import check_place
     from rankae.model_file.lock import only_one
@@ -183,7 +183,7 @@ def _place_of_model(model: Path | None, plan: bool) -> Path:
 
 
 def _check_checkpoint(method: str, ranker: LabelRanker, checkpoint: Path, resume: bool) -> None:
-    """Hours of work are neither thrown away nor gone on with unless the user says so."""
+    """A checkpoint is neither overwritten nor resumed unless the user says so."""
     if resume and "checkpoint" not in ranker.get_params():
         raise RankaeError(f"{method} keeps no checkpoints; train it without --resume")
     if resume and not checkpoint.exists():
@@ -202,7 +202,7 @@ def _check_use_of_trusted(method: str) -> None:
 
 
 def _in_columns_of(rows: Dataset, others: Dataset) -> Dataset:
-    """Other rows with the label and feature columns of `rows`; labels that `rows` lack cannot be learnt, and go."""
+    """Other rows with the label and feature columns of `rows`; further labels are dropped."""
     if (rows.texts is None) != (others.texts is None):
         raise RankaeError("the rows of DATA and of --trusted must both be texts, or both be features")
     names = rows.label_names if rows.label_names is not None else range(rows.n_labels)
@@ -213,7 +213,7 @@ def _in_columns_of(rows: Dataset, others: Dataset) -> Dataset:
 def _held_out_measures(
     ranker: LabelRanker, rows: Dataset, checked: dict[str, Dataset], seed: int
 ) -> dict[str, float | int]:
-    """Measures of a model that has not seen a fifth of the rows, on that fifth."""
+    """Measures on a held-out fifth of the rows, of a model trained on the others."""
     from rankae.cli.measuring import measure
     from rankae.data import split_rows
 
@@ -230,9 +230,9 @@ def _how_to_go_on(checkpoint: Path, arguments: list[str] | None) -> str:
 
 def _tell(model: Path, facts: dict[str, Any]) -> None:
     if (reading := ReadingSettings.from_json(facts["reading"])) is not None:
-        typer.echo(f"read: {reading.told()}")
+        typer.echo(f"read: {reading.describe()}")
     for name, choice in facts["choices"].items():
-        typer.echo(f"{name}: {told(choice)}")
+        typer.echo(f"{name}: {describe(choice)}")
     if measures := facts.get("held_out"):
         shown = ", ".join(f"{name} {measures[name]:.2f}" for name in ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1"))
         typer.echo(f"on a held-out fifth: {shown}")

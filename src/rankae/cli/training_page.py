@@ -1,4 +1,4 @@
-"""One HTML page about one training: how good the model is, how training went, what it predicts, what it chose."""
+"""The HTML page of a training: measures, training curves, example predictions, and automatic choices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from rankae.base.choices import told
+from rankae.base.choices import describe
 from rankae.base.ranker import LabelRanker
 from rankae.data.writing import written
 from rankae.report.grids import Grid
@@ -28,7 +28,7 @@ li.hit { color: #00734f; font-weight: 600; } li.hit::after { content: " \\2713";
 
 @dataclass(frozen=True)
 class Example:
-    """A row of data and what the model says of it."""
+    """A row of data and the model's predictions for it."""
 
     text: str
     true: list[str]
@@ -44,14 +44,14 @@ def write_report(
     examples: Sequence[Example] = (),
     histories: Mapping[str, History] | None = None,
 ) -> None:
-    """Write the page; it appears only when it is complete, and needs nothing but itself.
+    """Write the self-contained page.
 
     Parameters
     ----------
     facts : of the training: data, rows, labels, features, seconds, choices, fingerprint.
     measures : of one or more models on rows that were not trained on, by the model's name.
-    examples : predictions to look at.
-    histories : figures of each epoch, by the title of their charts; by default those of the model.
+    examples : example predictions.
+    histories : figures of each epoch by the title of their chart; by default those of the model.
     """
     summary = (
         f"{facts['rows']:,} training rows, {facts['labels']:,} labels, {facts['features']:,} features; "
@@ -66,27 +66,30 @@ def write_report(
     histories = {"Training": getattr(model, "history_", [])} if histories is None else histories
     sections += [_curves(title, history) for title, history in histories.items()]
     if evidence := getattr(model, "evidence_", None):
-        columns = [name for name in next(iter(evidence.values())) if all(name in own for own in evidence.values())]
+        columns = [
+            name for name in next(iter(evidence.values())) if all(name in figures for figures in evidence.values())
+        ]
         sections.append(html_table(_figures("Its components on held-out rows", columns, evidence)))
     if examples:
         sections.append(_examples(examples))
     if facts["choices"]:
-        choices = [[name, told(choice)] for name, choice in facts["choices"].items()]
+        choices = [[name, describe(choice)] for name, choice in facts["choices"].items()]
         sections.append(html_table(Grid("What was chosen, and why", ["setting", "choice"], choices, set())))
     page = html_page(f"{model.method} on {facts['data']}", sections, STYLE)
     with written(path) as stream:
         stream.write(page.encode(errors="replace"))
 
 
-def _figures(title: str, columns: Sequence[str], found: Mapping[str, Mapping[str, Any]]) -> Grid:
+def _figures(title: str, columns: Sequence[str], measures: Mapping[str, Mapping[str, Any]]) -> Grid:
     lines = [
-        [name, *(f"{own[column]:.2f}" if column in own else "-" for column in columns)] for name, own in found.items()
+        [name, *(f"{figures[column]:.2f}" if column in figures else "-" for column in columns)]
+        for name, figures in measures.items()
     ]
     return Grid(title, ["", *columns], lines, set())
 
 
 def _curves(heading: str, history: History) -> str:
-    """The loss by epoch and, where rows were held out, their precision by epoch."""
+    """The loss by epoch and, if rows were held out, the precision on them by epoch."""
     epochs = [figures for figures in history if "epoch" in figures]
     charts = [("loss", _loss_lines(epochs)), ("precision on held-out rows", _lines(epochs, ("P@1", "P@3", "P@5")))]
     drawn = [line_chart(lines, title.capitalize(), "epoch", title) for title, lines in charts if lines]
@@ -97,33 +100,33 @@ def _curves(heading: str, history: History) -> str:
 
 
 def _loss_lines(epochs: History) -> list[Line]:
-    """The loss and its parts; where several networks were trained, the loss of each."""
+    """The loss and its terms; if several networks were trained, the loss of each."""
     runs = _runs(epochs)
     if len(runs) < 2:
         return _lines(epochs, ("loss", "L_h", "L_ae", "direct"))
-    return [line for i, own in enumerate(runs) for line in _lines(own, ("loss",), f"network {i + 1}", i)]
+    return [line for i, run in enumerate(runs) for line in _lines(run, ("loss",), f"network {i + 1}", i)]
 
 
 def _runs(epochs: History) -> list[list[Mapping[str, Any]]]:
-    """The epochs of each network: another one begins with another member, or where a member's epochs start anew."""
+    """The epochs of each network: a new one begins with another member, or if a member's epochs start again."""
     runs: list[list[Mapping[str, Any]]] = []
     current: dict[Any, list[Mapping[str, Any]]] = {}
     for figures in epochs:
-        own = current.get(figures.get("member"))
-        if own is None or own[-1]["epoch"] >= figures["epoch"]:
-            own = current[figures.get("member")] = []
-            runs.append(own)
-        own.append(figures)
+        run = current.get(figures.get("member"))
+        if run is None or run[-1]["epoch"] >= figures["epoch"]:
+            run = current[figures.get("member")] = []
+            runs.append(run)
+        run.append(figures)
     return runs
 
 
 def _lines(epochs: History, names: Sequence[str], called: str | None = None, style: int = 0) -> list[Line]:
-    found = []
+    lines = []
     for i, name in enumerate(names):
         if points := [(figures["epoch"], figures[name]) for figures in epochs if name in figures]:
             x, y = zip(*points, strict=True)
-            found.append(Line(called or name, x, y, style=style + i))
-    return found
+            lines.append(Line(called or name, x, y, style=style + i))
+    return lines
 
 
 def _examples(examples: Sequence[Example]) -> str:

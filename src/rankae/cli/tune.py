@@ -45,7 +45,7 @@ def tune(
         typer.echo(f"trial {number} of {trials}: best mean of P@k so far {shown}", err=True)
 
     with cell_runner(cluster) as (remote, workers):
-        found, gain = tune_and_refit(
+        search, gain = tune_and_refit(
             data,
             method,
             out,
@@ -62,12 +62,12 @@ def tune(
         return
     files = {name: str(out / name) for name in ("preset.json", "tuning.html", "model")}
     if json:
-        shown = {"parameters": found.parameters, "validation": found.value, "trials": found.trials}
+        shown = {"parameters": search.parameters, "validation": search.value, "trials": search.trials}
         shown["over_defaults"] = None if gain is None else gain.to_json()
-        typer.echo(json_module.dumps(shown | {"importance": found.importance, "files": files}))
+        typer.echo(json_module.dumps(shown | {"importance": search.importance, "files": files}))
         return
     if gain is not None:
         typer.echo(f"best trial: {gain.describe()}")
-    best = ", ".join(f"{name}={value}" for name, value in found.parameters.items()) or "the defaults"
-    typer.echo(f"best of {found.trials} trials: {found.value:.2f} with {best}")
+    best = ", ".join(f"{name}={value}" for name, value in search.parameters.items()) or "the defaults"
+    typer.echo(f"best of {search.trials} trials: {search.value:.2f} with {best}")
     typer.echo("\n".join(files.values()))

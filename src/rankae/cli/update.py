@@ -76,7 +76,7 @@ def update(
 
 
 def _learn(ranker: LabelRanker, rows: Dataset, seed: int) -> dict[str, Any]:
-    """Teach the model all rows, the held-out ones last; gives the figures of before and after on those."""
+    """Train the model on all rows, the held-out ones last; returns measures on these before and after the update."""
     import numpy as np
 
     from rankae.cli.measuring import measure
@@ -88,12 +88,12 @@ def _learn(ranker: LabelRanker, rows: Dataset, seed: int) -> dict[str, Any]:
     order = np.random.default_rng(seed).permutation(len(rows))
     check, learn = rows.take(np.sort(order[:size])), rows.take(np.sort(order[size:]))
     known = {str(name) for name in ranker.classes_.tolist()}
-    found: dict[str, Any] = {"checked_rows": size, "before": _figures(measure, ranker, check)}
+    result: dict[str, Any] = {"checked_rows": size, "before": _figures(measure, ranker, check)}
     _teach(ranker, learn)
-    found["after"] = _figures(measure, ranker, check)
-    found["new_label_recall@5"] = _recall_of_new(ranker, check, known)
+    result["after"] = _figures(measure, ranker, check)
+    result["new_label_recall@5"] = _recall_of_new(ranker, check, known)
     _teach(ranker, check)
-    return found
+    return result
 
 
 def _teach(ranker: LabelRanker, rows: Dataset) -> None:
@@ -103,10 +103,10 @@ def _teach(ranker: LabelRanker, rows: Dataset) -> None:
 
 
 def _label_lists(ranker: LabelRanker, rows: Dataset) -> list[list[Any]]:
-    """The labels of each row as the model names them; numbers, where neither has names."""
-    own: list[Any] = rows.label_names if rows.label_names is not None else list(range(rows.n_labels))
+    """The labels of each row by the model's names, or by number if neither has names."""
+    columns_of_rows: list[Any] = rows.label_names if rows.label_names is not None else list(range(rows.n_labels))
     by_word = {str(name): name for name in ranker.classes_.tolist()}
-    names = [by_word.get(str(name), name) for name in own]
+    names = [by_word.get(str(name), name) for name in columns_of_rows]
     starts, columns = rows.labels.indptr, rows.labels.indices
     return [[names[c] for c in columns[starts[i] : starts[i + 1]]] for i in range(len(rows))]
 
@@ -115,41 +115,42 @@ def _figures(measure: Any, ranker: LabelRanker, check: Dataset) -> dict[str, flo
     from rankae.errors import DataError
 
     try:
-        found = measure(ranker, check)
+        measures = measure(ranker, check)
     except DataError:  # all labels are new
         return dict.fromkeys(_SHOWN, 0.0)
-    return {name: round(float(found[name]), 2) for name in _SHOWN}
+    return {name: round(float(measures[name]), 2) for name in _SHOWN}
 
 
 def _recall_of_new(ranker: LabelRanker, check: Dataset, known: set[str]) -> float | None:
-    """Of the entries of new labels, the share that stands among a row's best five; in percent."""
-    wanted = [[str(name) for name in own if str(name) not in known] for own in _label_lists(ranker, check)]
-    if not any(wanted):
+    """Recall@5 of the new labels, in percent; None if no row has one."""
+    new_names = [[str(name) for name in names if str(name) not in known] for names in _label_lists(ranker, check)]
+    if not any(new_names):
         return None
     best, _ = ranker.predict_top(check.rows, 5)
     hits = sum(
-        name in {str(one) for one in own} for own, names in zip(best.tolist(), wanted, strict=True) for name in names
+        len(set(names) & {str(name) for name in predicted})
+        for predicted, names in zip(best.tolist(), new_names, strict=True)
     )
-    return round(100 * hits / sum(map(len, wanted)), 2)
+    return round(100 * hits / sum(map(len, new_names)), 2)
 
 
-def _worse(found: dict[str, Any]) -> str:
-    if found["before"] is None:
+def _worse(result: dict[str, Any]) -> str:
+    if result["before"] is None:
         return ""
     for name in ("P@1", "nDCG@5"):
-        before, after = found["before"][name], found["after"][name]
+        before, after = result["before"][name], result["after"][name]
         if after < before - _WORSE:
             return f"{name} {after:.2f} after {before:.2f}"
     return ""
 
 
-def _tell(out: Path, found: dict[str, Any]) -> None:
-    say(f"{out}: {found['rows']:,} rows and {found['new_labels']:,} new labels learnt in {found['seconds']:.1f} s")
-    if found["before"] is None:
+def _tell(out: Path, result: dict[str, Any]) -> None:
+    say(f"{out}: {result['rows']:,} rows and {result['new_labels']:,} new labels learnt in {result['seconds']:.1f} s")
+    if result["before"] is None:
         say("too few rows to compare the models on; measure them with rankae evaluate")
         return
-    say(f"on {found['checked_rows']:,} of the rows, held out:")
+    say(f"on {result['checked_rows']:,} of the rows, held out:")
     for name in _SHOWN:
-        say(f"  {name:<7} {found['before'][name]:6.2f} before, {found['after'][name]:6.2f} after")
-    if found["new_label_recall@5"] is not None:
-        say(f"  of the new labels' places {found['new_label_recall@5']:.1f} % are found among the best five")
+        say(f"  {name:<7} {result['before'][name]:6.2f} before, {result['after'][name]:6.2f} after")
+    if result["new_label_recall@5"] is not None:
+        say(f"  of the new labels' places {result['new_label_recall@5']:.1f} % are found among the best five")

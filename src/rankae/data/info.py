@@ -38,7 +38,7 @@ def describe_splits(splits: dict[str, Dataset], known: Known | None = None) -> d
         "name": first.name,
         "kind": "text" if first.features is None else "features",
         "reading": None if first.reading is None else first.reading.to_json(),
-        "read": None if first.reading is None else first.reading.told(),
+        "read": None if first.reading is None else first.reading.describe(),
         "rows": {split: len(data) for split, data in splits.items()},
         "labels": len(training),
         "features": None if first.features is None else first.n_features,

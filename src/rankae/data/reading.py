@@ -132,7 +132,7 @@ class ReadingSettings:
         first = () if self.id_column is None else (self.id_column,)
         return tuple(dict.fromkeys((*first, *self.keep)))
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """One line for a user: "text from title, body; labels from tags, separated by ';'; id from id"."""
         if not self.text_columns:
             return f"format {self.format}" if self.format else "as it stands"

@@ -15,10 +15,10 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
     >>> parse_settings(["epochs=5", "attention=false", "loss=bce", "ngrams=(1, 2)"])
     {'epochs': 5, 'attention': False, 'loss': 'bce', 'ngrams': (1, 2)}
     """
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip().isidentifier():
             raise RankaeError(f"--set takes key=value, but was given {pair!r}")
-        found[name.strip().replace("-", "_")] = literal(value)
-    return found
+        parameters[name.strip().replace("-", "_")] = literal(value)
+    return parameters

@@ -7,13 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rankae.errors import OtherRank
-
-__all__ = ["OtherRank", "place_of_rank", "process_group", "rank", "started_again", "started_together"]
-
 
 def rank() -> int:
-    """Of this process among those that torchrun has started; 0 if it is alone."""
+    """The rank of this process among those that torchrun has started; 0 if it is alone."""
     return int(os.environ.get("RANK", 0)) if int(os.environ.get("WORLD_SIZE", 1)) > 1 else 0
 
 
@@ -22,18 +18,18 @@ def started_together() -> bool:
 
 
 def started_again() -> bool:
-    """Whether torchrun has started the processes anew after one of them had died."""
+    """Whether torchrun has restarted the processes after one of them died."""
     return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", 0)) > 0
 
 
 def place_of_rank(model: Path) -> Path:
-    """The first process has the model's own place; the others note their progress beside."""
+    """The model's path for the first process, and a path beside it for the checkpoints of each other process."""
     return model if rank() == 0 else model.with_name(f"{model.name}.rank-{rank()}")
 
 
 @contextmanager
 def process_group() -> Iterator[bool]:
-    """Join the others, if there are any; gives whether there are none."""
+    """Join the other processes, if there are any; yields whether this process is alone."""
     if not started_together():
         yield True
         return

@@ -70,13 +70,8 @@ def test_preset_is_saved_read_and_trained_further(data, tmp_path, words):
 
 def test_held_out_rows_choose_the_epoch_and_are_then_trained_on_and_both_runs_resume(data, tmp_path):
     rows, labels, _, _ = data
-    how = {
-        "epochs": 8,
-        "ridge": 1000.0,
-        "learning_rate": 2e-2,
-        "checkpoint": tmp_path,
-        "random_state": 0,
-    }  # a start that is easy to beat
+    # With such a ridge the start is easy to beat.
+    how = {"epochs": 8, "ridge": 1000.0, "learning_rate": 2e-2, "checkpoint": tmp_path, "random_state": 0}
     model = RankAE("network", **how).fit(rows, labels)
     assert "P@1" in model.history_[0]
     assert (tmp_path / "all-rows").exists()

@@ -130,3 +130,15 @@ def test_taken_rows_have_a_gradient_of_their_own_size() -> None:
     dense = torch.zeros(1000, 4)
     dense[rows] = 1
     assert torch.equal(table.grad.to_dense(), dense)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_number_of_threads_changes_no_bit(kind: str) -> None:
+    bags = Bags.from_csr(rows_of(kind))
+    inputs = parameters(len(bags.distinct))
+    found = []
+    for threads in (1, 2, 3):
+        with limited_to(threads):
+            found.append(value_and_gradients(fused.dual_attention, inputs, bags))
+    for other in found[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(found[0], other, strict=True))

@@ -56,7 +56,7 @@ class RowAdam(torch.optim.Optimizer):
         beta1, beta2 = group["betas"]
         if group["flat"]:
             state["step"] += 1
-            state["square"].mul_(beta2).add_((1 - beta2) * float(values.square().mean()))
+            state["square"].mul_(beta2).add_((1 - beta2) * _mean_square(values))
             deviation = float(state["square"] / (1 - beta2 ** int(state["step"]))) ** 0.5
             rate = group["lr"] / (deviation + group["eps"])
             update_flat(table, state["mean"], state["steps"], rows, values, rate, beta1)
@@ -69,6 +69,12 @@ class RowAdam(torch.optim.Optimizer):
         update = numba_adam.update_rows if table.device.type == "cpu" else update_rows
         table, mean, square, values = (_by_row(t) for t in (table, state["mean"], state["square"], values))
         update(table, mean, square, state["steps"], rows, values, *numbers)
+
+
+def _mean_square(values: Tensor) -> float:
+    """By rows, then in double precision on one thread: the same number whatever the number of threads."""
+    rows = values.square().reshape(len(values), -1).sum(1).cpu().double().numpy()
+    return float(rows.sum()) / max(1, values.numel())
 
 
 def _by_row(table: Tensor) -> Tensor:

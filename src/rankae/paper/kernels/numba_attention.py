@@ -6,9 +6,10 @@ token. A token then costs one sigmoid per channel, and nothing is stored for it;
 again. Training goes word by word, so that a word's vectors are read once; prediction, which has tables of the whole
 vocabulary and no order by word, goes row by row.
 
-In training each thread processes a share of the words completely and adds up a sum of its own, so that threads
+In training each task processes a share of the words completely and adds up a sum of its own, so that threads
 synchronise once in the forward and once in the backward pass. torch's own threads, which synchronise at every product,
-spent most of the time waiting on a machine with other load.
+spent most of the time waiting on a machine with other load. The number of shares is fixed: sums are then added in the
+same order whatever the number of threads, and the same seed gives the same network.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from rankae.paper.kernels.sigmoid import sigmoid
 
 T = TypeVar("T")
 
+_SHARES = 8  # each costs a sum of rows x channels; all of them 5 % of the time of attention on one thread
 _BLOCK, _FEWEST_WORDS = 2**18, 128  # numbers, and least words, of a block, so that its gates stay in the cache
 # Without the numpy error model, a check for division by zero keeps the loops scalar.
 _FAST = {"fastmath": True, "error_model": "numpy", "cache": True, "nogil": True}
@@ -129,10 +131,10 @@ class _Block(NamedTuple):
 
 
 def _shares(bags: Bags, squeezed: int) -> list[range]:
-    """The words of each thread, balanced by work; a word's products take as long as the sigmoids of squeezed / 6
+    """The words of each task, balanced by work; a word's products take as long as the sigmoids of squeezed / 6
     tokens."""
     words = len(bags.distinct)
-    parts = max(1, min(words, torch.get_num_threads()))
+    parts = max(1, min(words, _SHARES))
     work = bags.word_starts.numpy() + np.arange(words + 1) * (squeezed / 6)
     cuts = np.searchsorted(work, work[-1] * np.arange(1, parts) / parts)
     return [range(a, b) for a, b in pairwise([0, *cuts.tolist(), words])]

@@ -77,13 +77,15 @@ def probabilities(entries: Entries, labels: sp.csr_matrix, seed: int = 0) -> np.
     """P(recorded) of each entry, by trees that have learnt from other rows.
 
     They read what the scores come from, and what the row's other labels say. Models never learn to order what is
-    unlikely, for nothing unlikely is on a shortlist; the trees learn it from the sample of all cells.
+    unlikely, for nothing unlikely is on a shortlist; the trees learn it from the sample of all cells. They learn without
+    its weights, which would make their first steps too long; what they say of cells like those is corrected afterwards.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     rng = np.random.default_rng(seed)
     part = rng.integers(0, _PARTS, labels.shape[0])
-    facts = np.hstack([entries.facts, co_occurrence(entries.rows, entries.columns, labels, part)])
+    others = co_occurrence(entries.rows, entries.columns, labels, part)
+    facts = np.column_stack([entries.facts, entries.listed, others])
     part_of_entry = part[entries.rows]
     found = np.zeros(len(facts))
     for own in range(_PARTS):
@@ -103,9 +105,19 @@ def probabilities(entries: Entries, labels: sp.csr_matrix, seed: int = 0) -> np.
             early_stopping=False,
             random_state=seed,
         )
-        trees.fit(facts[learn], entries.observed[learn], sample_weight=entries.weight[learn])
+        trees.fit(facts[learn], entries.observed[learn])
         found[mine] = trees.predict_proba(facts[mine])[:, 1]
-    return found
+    return found / (found + (1 - found) * _cells_for_each(entries))
+
+
+def _cells_for_each(entries: Entries) -> np.ndarray:
+    """For each entry, how many unrecorded cells of its row stand behind one that is like it: 1 on the shortlist."""
+    sample = ~entries.listed & ~entries.observed
+    size = int(entries.rows.max()) + 1
+    count = np.bincount(entries.rows[sample], minlength=size)
+    total = np.bincount(entries.rows[sample], weights=entries.weight[sample], minlength=size)
+    of_row = np.where(count > 0, total / np.maximum(count, 1), total.sum() / max(1, count.sum()))
+    return np.where(entries.listed, 1, np.maximum(1, of_row[entries.rows]))
 
 
 def noise_model(entries: Entries, p: np.ndarray, cells: int) -> NoiseModel:

@@ -77,8 +77,8 @@ def probabilities(entries: Entries, labels: sp.csr_matrix, seed: int = 0) -> np.
     """P(recorded) of each entry, by trees that have learnt from other rows.
 
     They read what the scores come from, and what the row's other labels say. Models never learn to order what is
-    unlikely, for nothing unlikely is on a shortlist; the trees learn it from the sample of all cells. They learn without
-    its weights, which would make their first steps too long; what they say of cells like those is corrected afterwards.
+    unlikely, for nothing unlikely is on a shortlist; the trees learn it from the sample of all cells. Its weights would
+    make their first steps too long, so they learn without, and what they say of cells like those is corrected.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 

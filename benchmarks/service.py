@@ -2,12 +2,12 @@
 
     python benchmarks/service.py load MODEL DATA [--clients 1,8,64] [--seconds 10]   with and without batching
     python benchmarks/service.py overload MODEL DATA [--seconds 60]
-    python benchmarks/service.py soak MODEL DATA [--minutes 10] [--rate 20]
+    python benchmarks/service.py soak MODEL DATA [--minutes 10] [--rate 20] [--every 20]
     python benchmarks/service.py labels [--labels 1000000]
     python benchmarks/service.py malformed MODEL [--bodies 10000]
 
-Everything runs on loopback. Each prints one JSON object. Memory is the proportional set size of all processes of the
-service, in MB: pages that workers share count once.
+Everything runs on loopback. Each prints one JSON object. "CPU ms" is what the service computed for a request. Memory is
+the proportional set size of all processes of the service, in MB: pages that workers share count once.
 """
 
 from __future__ import annotations
@@ -97,10 +97,17 @@ class Connection:
         head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
         head += f"Content-Length: {len(body)}\r\n\r\n"
         self.writer.write(head.encode("latin-1") + body)
-        status = int((await self.reader.readuntil(b"\r\n")).split()[1])
-        headers = (await self.reader.readuntil(b"\r\n\r\n") if status != 204 else b"").lower()
+        try:
+            status = int((await self.reader.readuntil(b"\r\n")).split()[1])
+        except asyncio.IncompleteReadError:  # it was idle for long, and the service closed it: nothing was asked yet
+            raise ConnectionResetError(0) from None
+        headers = (await self.reader.readuntil(b"\r\n\r\n")).lower()
         if b"content-length: " in headers:
             await self.reader.readexactly(int(headers.split(b"content-length: ")[1].split(b"\r\n")[0]))
+        elif b"transfer-encoding: chunked" in headers:
+            while (size := int(await self.reader.readuntil(b"\r\n"), 16)) > 0:
+                await self.reader.readexactly(size + 2)
+            await self.reader.readexactly(2)
         if b"connection: close" in headers:
             self.writer.close()
             raise ConnectionResetError(status)
@@ -144,11 +151,14 @@ def told(answers: list[Answer], seconds: float) -> dict[str, Any]:
 def load(options: argparse.Namespace) -> dict[str, Any]:
     bodies, found = suggestions(options.data), {}
     for batching in (True, False):
-        with service(options.model, batching=batching, workers=options.workers) as (port, _):
+        with service(options.model, batching=batching, workers=options.workers) as (port, process):
             asyncio.run(clients(port, 4, 2, bodies))
             for count in map(int, options.clients.split(",")):
+                before = processor(process)
                 answers = asyncio.run(clients(port, count, options.seconds, bodies))
-                found[f"batching {'on' if batching else 'off'}, {count} clients"] = told(answers, options.seconds)
+                spent = {"CPU ms": round(1000 * (processor(process) - before) / len(answers), 2)}
+                case = f"batching {'on' if batching else 'off'}, {count} clients"
+                found[case] = told(answers, options.seconds) | spent
     return found
 
 
@@ -176,10 +186,11 @@ async def _soak(
     port: int, process: int, place: Path, bodies: list[bytes], options: argparse.Namespace
 ) -> dict[str, Any]:
     answers: list[Answer] = []
-    memories, reloads, end = [memory(process)], 0, time.perf_counter() + 60 * options.minutes
+    memories, reloads, reopened, end = [memory(process)], 0, 0, time.perf_counter() + 60 * options.minutes
     texts = [json.loads(body)["texts"][0] for body in bodies[:200]]
 
     async def client(number: int, clients: int) -> None:
+        nonlocal reopened
         pick, connection = random.Random(number), await Connection.open(port)
         routes: list[Callable[[], Awaitable[Answer]]] = [
             lambda: connection.ask("POST", "/v1/models/model/suggest", pick.choice(bodies)),
@@ -190,13 +201,16 @@ async def _soak(
             lambda: connection.ask("GET", "/metrics"),
         ]
         while time.perf_counter() < end:
-            answers.append(await pick.choice(routes)())
+            try:
+                answers.append(await pick.choice(routes)())
+            except ConnectionResetError:
+                reopened, connection = reopened + 1, await Connection.open(port)
             await asyncio.sleep(pick.expovariate(options.rate / clients))
 
     async def replace() -> None:
         nonlocal reloads
-        while time.perf_counter() < end - 20:
-            await asyncio.sleep(20)
+        while time.perf_counter() < end - options.every:
+            await asyncio.sleep(options.every)
             fresh, old = place.with_name("fresh"), place.with_name("old")
             await asyncio.to_thread(shutil.copytree, options.model, fresh)
             place.rename(old)
@@ -207,7 +221,12 @@ async def _soak(
 
     await asyncio.gather(*(client(number, 8) for number in range(8)), replace())
     found = told(answers, 60 * options.minutes)
-    return found | {"reloads": reloads, "MB": memories, "decisions": sum(status == 201 for status, _ in answers)}
+    return found | {
+        "reloads": reloads,
+        "reopened": reopened,
+        "MB": memories,
+        "decisions": sum(status == 201 for status, _ in answers),
+    }
 
 
 def _decision(pick: random.Random, texts: list[str]) -> dict[str, Any]:
@@ -294,7 +313,11 @@ _ODD: tuple[Any, ...] = (
 def _bad(pick: random.Random) -> tuple[str, str, bytes]:
     sound = pick.choice(_SOUND)
     changed = _changed(sound, pick) if not isinstance(sound, str) else sound
-    body = changed.encode() if isinstance(changed, str) else json.dumps(changed).encode("utf-8", "surrogatepass")
+    body = (
+        changed.encode("utf-8", "surrogatepass")
+        if isinstance(changed, str)
+        else json.dumps(changed).encode("utf-8", "surrogatepass")
+    )
     way = pick.randrange(6)
     if way == 0:
         body = body[: pick.randrange(len(body) + 1)]
@@ -321,8 +344,17 @@ def _changed(value: Any, pick: random.Random) -> Any:
 
 def memory(process: int) -> float:
     """Of the process and those that it has started, in MB."""
-    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    return round(sum(_kilobytes(f"/proc/{own}/smaps_rollup", "Pss:") for own in (process, *children)) / 1024, 1)
+    return round(sum(_kilobytes(f"/proc/{own}/smaps_rollup", "Pss:") for own in _family(process)) / 1024, 1)
+
+
+def processor(process: int) -> float:
+    """Seconds that the process and those that it has started have computed."""
+    spent = [Path(f"/proc/{own}/stat").read_text().rpartition(")")[2].split()[11:13] for own in _family(process)]
+    return sum(int(ticks) for own in spent for ticks in own) / os.sysconf("SC_CLK_TCK")
+
+
+def _family(process: int) -> list[int]:
+    return [process, *map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())]
 
 
 def resident(process: int) -> float:
@@ -356,6 +388,7 @@ def main() -> None:
     what.choices["overload"].add_argument("--seconds", type=float, default=60)
     what.choices["soak"].add_argument("--minutes", type=float, default=10)
     what.choices["soak"].add_argument("--rate", type=float, default=20, help="requests a second")
+    what.choices["soak"].add_argument("--every", type=float, default=20, help="seconds between two reloads")
     what.choices["labels"].add_argument("--labels", type=int, default=1_000_000)
     what.choices["malformed"].add_argument("--bodies", type=int, default=10_000)
     chosen = options.parse_args()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 
 def test_projects_have_annifs_fields(client):
     project = client.get("/v1/projects").json()["projects"][0]
@@ -45,3 +47,19 @@ def test_learn_keeps_the_documents_as_decisions(client):
 def test_learning_is_not_allowed_without_a_desk(start):
     answer = start().client.post("/v1/projects/shop/learn", json=[])
     assert answer.status_code == 403
+
+
+def test_annifs_client_library_works_by_changing_the_address(service):
+    library = pytest.importorskip("annif_client", reason="annif-client is not installed")
+    client = library.AnnifClient(api_base=f"{service.address}/v1/")
+    assert [project["project_id"] for project in client.projects] == ["shop"]
+    assert client.get_project("shop")["is_trained"]
+    assert client.suggest("shop", "apple & plum", limit=2, threshold=0.01)[0]["label"] == "fruit"
+    found = client.suggest_batch("shop", [{"text": "hammer", "document_id": "a"}], limit=1)
+    assert [one["label"] for one in found[0]["results"]] == ["tool"]
+    document = {"text": "taught by the library", "subjects": [{"uri": "http://x", "label": "fruit"}]}
+    assert client.learn("shop", [document]).status_code == 204
+    with pytest.raises(ValueError, match="no such model"):
+        client.suggest("none", "apple")
+    with pytest.raises(ValueError, match="Not Found"):  # languages are not told apart here
+        client.detect_language("apple", ["en"])

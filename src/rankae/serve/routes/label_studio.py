@@ -21,6 +21,8 @@ _TAG = re.compile(r"<(Choices|Taxonomy)\b([^<>]{0,2000})>")
 _TEXT = re.compile(r"<(?:Text|HyperText)\b([^<>]{0,2000})>")
 _ATTRIBUTE = re.compile(r"""(\w+)\s*=\s*("[^"]*"|'[^']*')""")
 _MOST_CHOICES = 10
+_MODEL = {"name": "model", "in": "path", "required": True, "schema": {"type": "string"}}  # routes without it exist too
+_OF_MODEL: dict[str, Any] = {"responses": ALWAYS | responses(404), "openapi_extra": {"parameters": [_MODEL]}}
 
 
 class Health(BaseModel):
@@ -68,19 +70,19 @@ class Predictions(BaseModel):
 
 
 @router.get("/health", response_model=Health, responses=ALWAYS)
-@router.get("/label-studio/{model}/health", response_model=Health, responses=ALWAYS | responses(404))
+@router.get("/label-studio/{model}/health", response_model=Health, **_OF_MODEL)
 async def health(request: Request, service: Annotated[Service, Depends(service_of)]) -> Any:
     return {"status": "UP", "model_class": _served(service, request).ranker.method}
 
 
 @router.post("/setup", response_model=SetUp, responses=ALWAYS)
-@router.post("/label-studio/{model}/setup", response_model=SetUp, responses=ALWAYS | responses(404))
+@router.post("/label-studio/{model}/setup", response_model=SetUp, **_OF_MODEL)
 async def setup(body: Setup, request: Request, service: Annotated[Service, Depends(service_of)]) -> Any:
     return {"model_version": _served(service, request).fingerprint[:12]}
 
 
 @router.post("/predict", response_model=Predictions, responses=ALWAYS)
-@router.post("/label-studio/{model}/predict", response_model=Predictions, responses=ALWAYS | responses(404))
+@router.post("/label-studio/{model}/predict", response_model=Predictions, **_OF_MODEL)
 async def predict(body: Tasks, request: Request, service: Annotated[Service, Depends(service_of)]) -> Any:
     served = _served(service, request)
     kind, from_name, to_name, field = _wanted(body.label_config or "")

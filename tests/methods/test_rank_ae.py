@@ -188,7 +188,7 @@ def test_an_interrupted_recipe_goes_on_from_its_finished_parts(tmp_path, monkeyp
         with pytest.raises(KeyboardInterrupt):
             RankAE(**settings).fit(TEXTS, TAGS)
     whole = RankAE(**settings | {"checkpoint": None}).fit(TEXTS, TAGS)
-    for component in ("held_out.ClosedForm.tuned", "networks.train_joint", "held_out.Rankers.train"):
+    for component in ("held_out.ClosedForm.tuned", "network_component.train_joint", "held_out.Rankers.train"):
         monkeypatch.setattr(f"rankae.recipe.{component}", killed)  # none is trained again
     resumed = RankAE(**settings, resume=True).fit(TEXTS, TAGS)
     np.testing.assert_allclose(resumed.decision_function(TEXTS[:9]), whole.decision_function(TEXTS[:9]), atol=1e-5)

@@ -38,6 +38,7 @@ def explain(
 ) -> None:
     """Show which words speak for and against each label of a document."""
     import json as json_module
+    import os
 
     from rankae.data.writing import written
     from rankae.explain import deletion_curve
@@ -45,7 +46,7 @@ def explain(
     from rankae.explain.show import html_explanation
     from rankae.methods import registry
 
-    check_outputs([html], *([document] if Path(document).exists() else []))
+    check_outputs([html], *([document] if os.path.exists(document) else []))
     ranker = registry.load(model)
     read, names = _document(ranker, document, row, split, options)
     explanation = explain_document(ranker, read, k, view, names)

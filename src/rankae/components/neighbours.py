@@ -34,14 +34,14 @@ class VotePredictions(SparsePredictions):
 
 
 @njit(cache=True, nogil=True)
-def _vote(found, cosine, label_starts, label_columns, labels, count, starts, columns, votes, closest):
+def _vote(nearest_rows, cosine, label_starts, label_columns, labels, count, starts, columns, votes, closest):
     """Each of a row's neighbours votes for its labels with its cosine; `columns` ascend within a row."""
     total, first = np.zeros(labels, np.float32), np.empty(labels, np.float32)
     used = 0
-    for i in range(len(found)):
+    for i in range(len(nearest_rows)):
         begin = used
-        for place in range(found.shape[1]):
-            row = found[i, place]
+        for place in range(nearest_rows.shape[1]):
+            row = nearest_rows[i, place]
             if row < 0:
                 break
             for t in range(label_starts[row], label_starts[row + 1]):
@@ -76,13 +76,13 @@ class Neighbours:
         """Votes for each row; with `leave_one_out` the rows are the training rows, none of which votes for itself."""
         return self.votes(*self.nearest(rows, leave_one_out))
 
-    def votes(self, found: np.ndarray, cosine: np.ndarray) -> VotePredictions:
+    def votes(self, nearest_rows: np.ndarray, cosine: np.ndarray) -> VotePredictions:
         """The votes of rows that `nearest` found."""
-        room = int(self._label_counts[found].sum())  # of padding too, which does no harm
-        starts, columns = np.zeros(len(found) + 1, dtype=np.int64), np.empty(room, dtype=np.int32)
+        room = int(self._label_counts[nearest_rows].sum())  # of padding too, which does no harm
+        starts, columns = np.zeros(len(nearest_rows) + 1, dtype=np.int64), np.empty(room, dtype=np.int32)
         votes, closest = np.empty(room, dtype=np.float32), np.empty(room, dtype=np.float32)
         of_rows = self.labels.indptr, self.labels.indices, self.labels.shape[1]
-        _vote(found, cosine, *of_rows, np.float32(self.count), starts, columns, votes, closest)
+        _vote(nearest_rows, cosine, *of_rows, np.float32(self.count), starts, columns, votes, closest)
         used = starts[-1]
         return VotePredictions(Shortlist(starts, columns[:used]), votes[:used], closest[:used], cosine[:, 0])
 
@@ -90,12 +90,14 @@ class Neighbours:
         """The nearest training rows, nearest first, and their cosines: rows x count, padded with -1 and 0."""
         return self.search.nearest(rows, self.count, leave_one_out)
 
-    def proposed_without(self, found: np.ndarray, cosine: np.ndarray, away: np.ndarray, k: int) -> np.ndarray:
+    def proposed_without(
+        self, nearest_rows: np.ndarray, cosine: np.ndarray, excluded: np.ndarray, k: int
+    ) -> np.ndarray:
         """The k labels with most votes for each row if some training rows, `away` (bool), had no vote."""
-        left = np.where((found >= 0) & ~away[found], cosine, 0)
+        left = np.where((nearest_rows >= 0) & ~excluded[nearest_rows], cosine, 0)
         order = np.argsort(-left, axis=1, kind="stable")
         left = np.take_along_axis(left, order, axis=1)
-        return self.votes(np.where(left > 0, np.take_along_axis(found, order, axis=1), -1), left).propose(k)
+        return self.votes(np.where(left > 0, np.take_along_axis(nearest_rows, order, axis=1), -1), left).propose(k)
 
     @property
     def shape(self) -> tuple[int, int]:

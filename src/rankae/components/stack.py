@@ -57,19 +57,19 @@ class ScoredShortlist:
         return evidence(self.shortlist, list(self.scores.values()), self.closest, self.counts, self.nearest)
 
     @classmethod
-    def stacked(cls, found: list[ScoredShortlist]) -> ScoredShortlist:
+    def stacked(cls, shortlists: list[ScoredShortlist]) -> ScoredShortlist:
         """The rows of several, one after the other."""
-        first = found[0]
-        scores = {name: np.concatenate([o.scores[name] for o in found]) for name in first.scores}
+        first = shortlists[0]
+        scores = {name: np.concatenate([o.scores[name] for o in shortlists]) for name in first.scores}
         counts, closest, nearest = (
-            np.concatenate([getattr(o, name) for o in found]) for name in ("counts", "closest", "nearest")
+            np.concatenate([getattr(o, name) for o in shortlists]) for name in ("counts", "closest", "nearest")
         )
-        return cls(Shortlist.stacked([o.shortlist for o in found]), scores, counts, closest, nearest)
+        return cls(Shortlist.stacked([o.shortlist for o in shortlists]), scores, counts, closest, nearest)
 
 
 def closeness(predictions: Iterable[Predictions], shortlist: Shortlist) -> tuple[np.ndarray, np.ndarray]:
     """`closest` and `nearest` of `ScoredShortlist`, by the component that votes, if there is one."""
-    votes = next((own for own in predictions if isinstance(own, VotePredictions)), None)
+    votes = next((predicted for predicted in predictions if isinstance(predicted, VotePredictions)), None)
     if votes is None:
         return np.zeros(len(shortlist.columns), dtype=np.float32), np.zeros(len(shortlist), dtype=np.float32)
     return shortlist.values_among(votes.named, votes.closest), votes.nearest
@@ -106,24 +106,26 @@ class Stack:
         """`known_since`, of a model that was never updated as well."""
         return np.zeros(len(self.label_counts), dtype=np.int64) if self.known_since is None else self.known_since
 
-    def with_components(self, found: dict[str, Any]) -> Stack:
+    def with_components(self, components: dict[str, Any]) -> Stack:
         """The same stack with these components in place of its own of that name."""
-        others = {name: component for name, component in found.items() if name not in _FIELDS}
-        own = {name: component for name, component in found.items() if name in _FIELDS}
-        return replace(self, **own, others=self.others | others)
+        others = {name: component for name, component in components.items() if name not in _FIELDS}
+        fields = {name: component for name, component in components.items() if name in _FIELDS}
+        return replace(self, **fields, others=self.others | others)
 
     def predictions(self, rows: sp.csr_matrix) -> dict[str, Predictions]:
         """The predictions of the components that propose labels."""
-        found: dict[str, Predictions] = {}
-        for name, own in self.components().items():
-            if isinstance(own, JointNetwork):  # its linear path is the code
-                by_code = cast(CodePredictions, found["code"]).codes
-                found[name] = own.predict(rows, self.code.linear_codes(rows) if self.code.residual else by_code)
-            elif hasattr(own, "predict"):
-                found[name] = own.predict(rows)
+        predictions: dict[str, Predictions] = {}
+        for name, component in self.components().items():
+            if isinstance(component, JointNetwork):  # its linear path is the code
+                by_code = cast(CodePredictions, predictions["code"]).codes
+                predictions[name] = component.predict(
+                    rows, self.code.linear_codes(rows) if self.code.residual else by_code
+                )
+            elif hasattr(component, "predict"):
+                predictions[name] = component.predict(rows)
         if self.index is not None:
-            cast(CodePredictions, found["code"]).index = self.index
-        return found
+            cast(CodePredictions, predictions["code"]).index = self.index
+        return predictions
 
     def candidates(self, rows: sp.csr_matrix, also: np.ndarray | None = None) -> ScoredShortlist:
         """The shortlist of each row, with scores; `also` are further labels for it, rows x m, padded with -1."""
@@ -174,9 +176,9 @@ class Stack:
         """The model's score of each entry of a shortlist."""
         if self.stacker is None:
             return candidates.scores["code"]
-        own = list(candidates.scores.values())
+        scores = list(candidates.scores.values())
         near = candidates.closest, candidates.counts, candidates.nearest
-        return self.stacker.score_shortlist(candidates.shortlist, own, *near)
+        return self.stacker.score_shortlist(candidates.shortlist, scores, *near)
 
     def _ranked_by_code(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k labels that the code scores highest, be they common or not."""
@@ -209,7 +211,7 @@ class Stack:
         )
         code = ClosedForm(word_table, label_table, self.code.bias, self.code.residual, self.code.common)
         read = {name: self._as_read(component) for name, component in self.components().items()}
-        small = {name: own.shrunk(precision) for name, own in read.items() if hasattr(own, "shrunk")}
+        small = {name: component.shrunk(precision) for name, component in read.items() if hasattr(component, "shrunk")}
         index = None if self.index is None else self.index.over(label_table, code.bias)
         return replace(self.with_components(small | {"code": code}), index=index)
 
@@ -219,28 +221,28 @@ class Stack:
         if self.known_since is not None:
             arrays["known_since"] = self.known_since
         for name, component in self.components().items():
-            settings["components"][name], own = component.state()
-            arrays |= {f"{name}.{array}": value for array, value in own.items()}
+            settings["components"][name], component_arrays = component.state()
+            arrays |= {f"{name}.{array}": value for array, value in component_arrays.items()}
         if self.stacker is not None:
-            settings["stacker"], own = self.stacker.state()
-            arrays |= {f"stacker.{name}": value for name, value in own.items()}
+            settings["stacker"], component_arrays = self.stacker.state()
+            arrays |= {f"stacker.{name}": value for name, value in component_arrays.items()}
         if self.index is not None:
             arrays |= {f"index.{name}": value for name, value in self.index.arrays().items()}
         return settings, packed(arrays)
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Stack:
-        def own(name: str) -> dict[str, np.ndarray]:
+        def arrays_of(name: str) -> dict[str, np.ndarray]:
             return unpacked({n.removeprefix(f"{name}."): v for n, v in arrays.items() if n.startswith(f"{name}.")})
 
         saved = settings["components"] if "components" in settings else settings["parts"]  # its name in format 1
         if unknown := sorted(set(saved) - set(COMPONENTS)):
             raise ModelFileError(f"the model has a component {unknown[0]!r} that is not known here; update rankae")
-        components = {name: restored(name, of_it, own(name)) for name, of_it in saved.items()}
-        of_stacker = own("stacker") or own("combiner")  # its name in models of format 1
+        components = {name: restored(name, of_it, arrays_of(name)) for name, of_it in saved.items()}
+        of_stacker = arrays_of("stacker") or arrays_of("combiner")  # its name in models of format 1
         inputs = list(components)
         stacker = Stacker.from_state(settings.get("stacker", {}), of_stacker, inputs) if of_stacker else None
-        index, code = own("index"), components["code"]
+        index, code = arrays_of("index"), components["code"]
         known = {component.shape for component in components.values() if hasattr(component, "shape")}
         if known != {(len(code.word_table), len(arrays["label_counts"]))}:
             raise ModelFileError("the model's components know different words or labels; train it again")
@@ -272,6 +274,6 @@ def _fill(columns: np.ndarray, best: np.ndarray, more: np.ndarray, more_scores: 
         room = min((~ranked).sum(), fresh.sum())
         place = np.flatnonzero(~ranked)[:room]
         floor = best[row][ranked].min(initial=0.0)
-        found = more_scores[row][fresh][:room]
+        new_scores = more_scores[row][fresh][:room]
         columns[row, place] = more[row][fresh][:room]
-        best[row, place] = floor - 1 - (found[:1] - found)
+        best[row, place] = floor - 1 - (new_scores[:1] - new_scores)

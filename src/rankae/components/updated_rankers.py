@@ -58,12 +58,12 @@ def _solved_again(stack: Stack, neighbours: Neighbours, every: sp.csr_matrix, co
     weights, biases, order = [], [], []
     for first in np.unique(since):
         chosen = np.flatnonzero(since == first)
-        own = labels[first:, chosen]
-        some = chosen[random_negatives(own, min(_RANDOM_NEGATIVES, len(chosen)), seed)].astype(np.int32)
-        shortlist = Shortlist.union([*(proposed[first:] for proposed in proposals), some]).among(chosen)
-        found, _ = Rankers.train(every[first:], own, shortlist, cost=cost, seed=seed)
-        weights.append(found.weights)
-        biases.append(found.biases)
+        new_labels = labels[first:, chosen]
+        negatives = chosen[random_negatives(new_labels, min(_RANDOM_NEGATIVES, len(chosen)), seed)].astype(np.int32)
+        shortlist = Shortlist.union([*(proposed[first:] for proposed in proposals), negatives]).among(chosen)
+        trained, _ = Rankers.train(every[first:], new_labels, shortlist, cost=cost, seed=seed)
+        weights.append(trained.weights)
+        biases.append(trained.biases)
         order.append(chosen)
     places = np.argsort(np.concatenate(order))
     return Rankers(sp.vstack(weights, format="csr")[places], np.concatenate(biases)[places])
@@ -99,9 +99,9 @@ def _unseen_shortlist(
 def _votes_of_others(neighbours: Neighbours, rows: sp.csr_matrix):
     """Votes for the last rows that the neighbours remember, without their own."""
     one_more = Neighbours(neighbours.search, neighbours.labels, neighbours.count + 1)
-    found, cosine = one_more.nearest(rows)
-    own = neighbours.search.size - rows.shape[0] + np.arange(rows.shape[0])
-    cosine = np.where(found == own[:, None], 0, cosine)
+    nearest, cosine = one_more.nearest(rows)
+    last_rows = neighbours.search.size - rows.shape[0] + np.arange(rows.shape[0])
+    cosine = np.where(nearest == last_rows[:, None], 0, cosine)
     order = np.argsort(-cosine, axis=1, kind="stable")[:, : neighbours.count]
-    found, cosine = np.take_along_axis(found, order, axis=1), np.take_along_axis(cosine, order, axis=1)
-    return neighbours.votes(np.where(cosine > 0, found, -1).astype(np.int32), cosine)
+    nearest, cosine = np.take_along_axis(nearest, order, axis=1), np.take_along_axis(cosine, order, axis=1)
+    return neighbours.votes(np.where(cosine > 0, nearest, -1).astype(np.int32), cosine)

@@ -18,11 +18,11 @@ _LIKE_EMPTY = frozenset(("none", "null", "n/a", "na", "nan", "-", "nil"))
 
 def describe(source: str | Path, **options: Any) -> dict[str, Any]:
     """Counts of every split of `source`, and where they differ from the published ones; JSON values only."""
-    found = splits_of(source) or ["train"]  # where there is nothing, reading it says so
-    splits = {found[0]: load_dataset(source, found[0], **options)}
-    reading = splits[found[0]].reading
+    names_of_splits = splits_of(source) or ["train"]  # where there is nothing, reading it says so
+    splits = {names_of_splits[0]: load_dataset(source, names_of_splits[0], **options)}
+    reading = splits[names_of_splits[0]].reading
     alike = None if reading is None else reading.for_other_files()
-    splits |= {split: load_dataset(source, split, reading=alike, **options) for split in found[1:]}
+    splits |= {split: load_dataset(source, split, reading=alike, **options) for split in names_of_splits[1:]}
     place = find_source(source)
     known = find_known(place.name) if place.is_dir() else None
     return describe_splits(splits, known) | {"left_out": left_out(place)}

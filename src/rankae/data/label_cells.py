@@ -54,10 +54,10 @@ def labels_in(cell: str, separator: str, where: str) -> list[str]:
 
 def indicated(cell: str, column: str, where: str) -> bool:
     """Whether a cell of 0 and 1 names its column's label."""
-    found = cell.strip().lower()
-    if found in ("1", "1.0", "true", "yes"):
+    value = cell.strip().lower()
+    if value in ("1", "1.0", "true", "yes"):
         return True
-    if found in ("", "0", "0.0", "false", "no") or cell.strip() in NO_VALUE:
+    if value in ("", "0", "0.0", "false", "no") or cell.strip() in NO_VALUE:
         return False
     raise DataError(f"{where}: {cell[:40]!r} under {column!r}, where 1 or 0 says whether a row has this label")
 
@@ -88,16 +88,16 @@ def _listed(cell: str, where: str) -> list[str]:
     if _NUMPY.fullmatch(cell):
         cell = f"[{', '.join(_NUMPY_ITEM.findall(cell))}]"
     try:
-        found = json.loads(cell)
+        value = json.loads(cell)
     except (ValueError, RecursionError):
         try:
-            found = ast.literal_eval(cell)
+            value = ast.literal_eval(cell)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             complain("is no list of labels, as other rows of this column have; mend it, or set --label-separator")
-    if isinstance(found, set):
-        found = sorted(found, key=str)
-    if not isinstance(found, list | tuple):
+    if isinstance(value, set):
+        value = sorted(value, key=str)
+    if not isinstance(value, list | tuple):
         complain("is no list of labels, as other rows of this column have; mend it, or set --label-separator")
-    if any(isinstance(label, bool) or not isinstance(label, str | int) for label in found):
+    if any(isinstance(label, bool) or not isinstance(label, str | int) for label in value):
         complain("holds something that is no label; labels are strings or whole numbers")
-    return [name for label in found if (name := str(label).strip())]
+    return [name for label in value if (name := str(label).strip())]

@@ -36,12 +36,13 @@ def name_rows(entries: Sequence[LabelEntry], text: TextFeatures, counts: np.ndar
 
     counts : training rows of each label.
     """
-    found = [_weighted(entry, text) for entry in entries]
-    labels_with = Counter(word for words in found for word in words)
+    weighted_words = [_weighted(entry, text) for entry in entries]
+    labels_with = Counter(word for words in weighted_words for word in words)
     most = max(_COMMON * len(entries), 2)
     column = {word: places for word, places in text.columns_of(labels_with).items() if places}
     telling = [
-        any(word in column and labels_with[word] <= most and _is_word(word) for word in words) for words in found
+        any(word in column and labels_with[word] <= most and _is_word(word) for word in words)
+        for words in weighted_words
     ]
     if np.mean(telling) < _TELLING or counts @ np.array(telling) < _TELLING * counts.sum():
         return None
@@ -53,27 +54,29 @@ def weighted_names(entries: Sequence[LabelEntry], text: TextFeatures) -> sp.csr_
 
     Where texts are read by runs of characters too, so are names: of *talo*, a text may have no more than *talossakin*.
     """
-    found = [_weighted(entry, text) for entry in entries]
-    blocks = [_unit_rows(found, text)]
+    weighted_words = [_weighted(entry, text) for entry in entries]
+    blocks = [_unit_rows(weighted_words, text)]
     if (of_characters := text.of_characters) is not None:
-        blocks.append(_unit_rows(list(map(_by_characters, found)), of_characters))
+        blocks.append(_unit_rows(list(map(_by_characters, weighted_words)), of_characters))
     width = text.width - sum(block.shape[1] for block in blocks)
-    return sp.hstack([*blocks, sp.csr_matrix((len(found), width), dtype=np.float32)], format="csr")
+    return sp.hstack([*blocks, sp.csr_matrix((len(weighted_words), width), dtype=np.float32)], format="csr")
 
 
-def _unit_rows(found: Sequence[Mapping[str, float]], text: TextFeatures) -> sp.csr_matrix:
+def _unit_rows(weighted_words: Sequence[Mapping[str, float]], text: TextFeatures) -> sp.csr_matrix:
     """Names x columns of a vocabulary: the rarer a word, the more it weighs, and most of all one that no text has."""
-    column = {word: at for word, at in text.columns_of({word for words in found for word in words}).items() if at}
+    column = {
+        word: at for word, at in text.columns_of({word for words in weighted_words for word in words}).items() if at
+    }
     indptr, indices, values = [0], [], []
     rarest = float(text.word_weights.max(initial=1.0))
-    for words in found:
+    for words in weighted_words:
         own = {w: weight * (text.word_weights[column[w][0]] if w in column else rarest) for w, weight in words.items()}
         length = np.sqrt(sum(value * value for value in own.values())) or 1.0
         row = {place: value / length for word, value in own.items() for place in column.get(word, ())}
         indices += sorted(row)
         values += [row[place] for place in sorted(row)]
         indptr.append(len(indices))
-    shape = len(found), len(text.words)
+    shape = len(weighted_words), len(text.words)
     return sp.csr_matrix((np.array(values, np.float32), np.array(indices, np.int32), indptr), shape=shape)
 
 

@@ -36,11 +36,11 @@ class NewRows:
         not made of these rows, and new rows may have any word.
         """
         documents = np.bincount(rows.indices, minlength=rows.shape[1])
-        own = rows[held]
-        known = documents - np.bincount(own.indices, minlength=rows.shape[1]) >= documents.min(initial=_ENOUGH)
-        kept = own.copy()
-        kept.data = np.where(known[own.indices], own.data, 0).astype(own.data.dtype)
-        lengths, left = _lengths(own), _lengths(kept)
+        held_rows = rows[held]
+        known = documents - np.bincount(held_rows.indices, minlength=rows.shape[1]) >= documents.min(initial=_ENOUGH)
+        kept = held_rows.copy()
+        kept.data = np.where(known[held_rows.indices], held_rows.data, 0).astype(held_rows.data.dtype)
+        lengths, left = _lengths(held_rows), _lengths(kept)
         factors = np.where(left > 0, lengths / np.maximum(left, 1e-12), 1).astype(np.float32)
         kept.data *= np.repeat(factors, np.diff(kept.indptr))
         kept.eliminate_zeros()

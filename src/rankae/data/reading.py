@@ -103,8 +103,8 @@ class ReadingSettings:
             wanted = (label_column or "labels",)
         if lacking := [name for name in wanted if name not in columns]:
             if labels_needed:
-                told = self._lacks(lacking, wanted, columns, where, "label")
-                raise DataError(told + (_SEVERAL if table and not self.of_model else ""))
+                complaint = self._lacks(lacking, wanted, columns, where, "label")
+                raise DataError(complaint + (_SEVERAL if table and not self.of_model else ""))
             label_column = None
         id_column = self.id_column if self.id_column in columns else None
         if self.id_column is not None and id_column is None and not self.of_model:
@@ -136,20 +136,20 @@ class ReadingSettings:
         """One line for a user: "text from title, body; labels from tags, separated by ';'; id from id"."""
         if not self.text_columns:
             return f"format {self.format}" if self.format else "as it stands"
-        said = [f"text from {', '.join(self.text_columns)}"]
+        parts = [f"text from {', '.join(self.text_columns)}"]
         if self.label_column is None:
-            said.append("no labels")
+            parts.append("no labels")
         elif self.label_separator == LISTS:
-            said.append(f"labels from lists in {self.label_column}")
+            parts.append(f"labels from lists in {self.label_column}")
         elif "," in self.label_column and self.label_separator == ",":
-            said.append(f"a label each from {self.label_column} (1 or 0)")
+            parts.append(f"a label each from {self.label_column} (1 or 0)")
         else:
             between = f", separated by {self.label_separator!r}" if self.label_separator else ""
-            said.append(f"labels from {self.label_column}{between}")
-        said.append("no id column" if self.id_column is None else f"id from {self.id_column}")
+            parts.append(f"labels from {self.label_column}{between}")
+        parts.append("no id column" if self.id_column is None else f"id from {self.id_column}")
         if self.delimiter not in (None, ",", "\t"):
-            said.append(f"cells separated by {self.delimiter!r}")
-        return "; ".join(said)
+            parts.append(f"cells separated by {self.delimiter!r}")
+        return "; ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
         """What a model keeps; columns that were only carried along are no matter of the model's."""
@@ -207,8 +207,8 @@ def _usual(columns: Sequence[str], names: Sequence[str]) -> str | None:
 
 def _usual_text(columns: Sequence[str]) -> tuple[str, ...]:
     """A title and what it stands over, or the one of them that there is."""
-    found = (_usual(columns, TITLE_COLUMNS), _usual(columns, TEXT_COLUMNS))
-    return tuple(name for name in found if name is not None)
+    names_found = (_usual(columns, TITLE_COLUMNS), _usual(columns, TEXT_COLUMNS))
+    return tuple(name for name in names_found if name is not None)
 
 
 def _listed(columns: Sequence[str]) -> str:

@@ -172,11 +172,11 @@ class TextFeatures:
             grams = self._grams(tokens)
             if title:
                 grams = grams + list(map(_TITLE.__add__, self._grams(title)))
-            found = np.fromiter(chain((-1,), map(column, grams, unknown)), np.int32, len(grams) + 1)
-            found.sort()  # what is unknown comes first, so that only known words differ from the one before
-            begins = np.flatnonzero(found[1:] != found[:-1]) + 1
-            indices.append(found[begins])
-            counts.append(np.diff(begins, append=len(found)))
+            columns_of_text = np.fromiter(chain((-1,), map(column, grams, unknown)), np.int32, len(grams) + 1)
+            columns_of_text.sort()  # what is unknown comes first, so that only known words differ from the one before
+            begins = np.flatnonzero(columns_of_text[1:] != columns_of_text[:-1]) + 1
+            indices.append(columns_of_text[begins])
+            counts.append(np.diff(begins, append=len(columns_of_text)))
         indptr = np.cumsum(list(map(len, indices)))
         values = np.concatenate(counts).astype(np.float32)
         matrix = sp.csr_matrix((values, np.concatenate(indices), indptr), shape=(len(indices) - 1, len(self.words)))
@@ -191,8 +191,8 @@ class TextFeatures:
     def sequences(self, texts: Sequence[str], longest: int) -> list[np.ndarray]:
         """The columns of each text's first known words, in their order, for encoders that read documents."""
         column = self._column
-        found = ([column[word] for word in tokens if word in column] for tokens in self._token_lists(texts))
-        return [np.array(columns[:longest], dtype=np.int32) for columns in found]
+        column_lists = ([column[word] for word in tokens if word in column] for tokens in self._token_lists(texts))
+        return [np.array(columns[:longest], dtype=np.int32) for columns in column_lists]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray], list[str]]:
         """Settings (JSON values), arrays and words, from which `from_state` builds the same object."""

@@ -37,25 +37,25 @@ def _add_noted_postings(similarity, weight, start, stop, post_rows, post_weights
 
 
 @njit(cache=True, nogil=True)
-def _keep(value, row, found, cosine, filled):
+def _keep(value, row, nearest, cosine, filled):
     """Insert a row among the nearest so far, nearest first; gives how many there are."""
-    k = len(found)
+    k = len(nearest)
     place = min(filled, k - 1)
     while place > 0 and cosine[place - 1] < value:
-        cosine[place], found[place] = cosine[place - 1], found[place - 1]
+        cosine[place], nearest[place] = cosine[place - 1], nearest[place - 1]
         place -= 1
-    cosine[place], found[place] = value, row
+    cosine[place], nearest[place] = value, row
     return min(filled + 1, k)
 
 
 @njit(cache=True, nogil=True)
-def _keep_largest(similarity, maxima, lanes, found, cosine):
+def _keep_largest(similarity, maxima, lanes, nearest, cosine):
     """Keep the rows of largest similarity above 0; gives whether one was left out that is as near as the last."""
     maxima[:] = 0
     for start in range(0, len(similarity), _WIDTH):
         group = start // (_WIDTH * _MEMBERS) * _WIDTH
         raise_lanes(maxima[group : group + _WIDTH], similarity[start : start + _WIDTH])
-    k, filled, left_out = len(found), 0, False
+    k, filled, left_out = len(nearest), 0, False
     floor = max(reached(maxima, k, lanes), _LEAST)
     for lane in range(len(lanes)):
         if lanes[lane] < floor:
@@ -70,39 +70,39 @@ def _keep_largest(similarity, maxima, lanes, found, cosine):
                     left_out = True
                 elif value >= floor:
                     pushed_out = floor if filled == k else np.float32(0)
-                    filled = _keep(value, row, found, cosine, filled)
+                    filled = _keep(value, row, nearest, cosine, filled)
                     if filled == k:
                         floor = cosine[k - 1]
                         left_out = pushed_out == floor
-    _order_equals(found, cosine)
+    _order_equals(nearest, cosine)
     return left_out
 
 
 @njit(cache=True, nogil=True)
-def _order_equals(found, cosine):
+def _order_equals(nearest, cosine):
     """Rows that are equally near in the order of their numbers."""
-    for place in range(1, len(found)):
-        row, at = found[place], place
-        while at > 0 and cosine[at - 1] == cosine[place] and found[at - 1] > row >= 0:
-            found[at] = found[at - 1]
+    for place in range(1, len(nearest)):
+        row, at = nearest[place], place
+        while at > 0 and cosine[at - 1] == cosine[place] and nearest[at - 1] > row >= 0:
+            nearest[at] = nearest[at - 1]
             at -= 1
-        found[at] = row
+        nearest[at] = row
 
 
 @njit(cache=True, nogil=True)
-def _settle_ties(similarity, words, post_starts, post_rows, found, cosine):
+def _settle_ties(similarity, words, post_starts, post_rows, nearest, cosine):
     """Of rows that are as near as the last one kept, keep those that share the earlier words, as `touched` has them.
 
     Copies of a row are as near as it is, so ties are common where there are copies.
     """
     last = cosine[-1]
-    left = len(found) - np.searchsorted(-cosine, -last)
+    left = len(nearest) - np.searchsorted(-cosine, -last)
     for word in words:
         for p in range(post_starts[word], post_starts[word + 1]):
             row = post_rows[p]
             if similarity[row] == last:
                 similarity[row] = 0
-                found[len(found) - left] = row
+                nearest[len(nearest) - left] = row
                 left -= 1
                 if left == 0:
                     return
@@ -111,7 +111,7 @@ def _settle_ties(similarity, words, post_starts, post_rows, found, cosine):
 @njit(cache=True, nogil=True)
 def nearest_rows(
     first, last, starts, words, weights, post_starts, post_rows, post_weights, post_scales,
-    rows, skip_self, found, cosine,
+    rows, skip_self, nearest, cosine,
 ):  # fmt: skip
     """Add up the postings of each row's words, then keep the k rows with the largest sums, nearest first."""
     span = _WIDTH * _MEMBERS
@@ -142,11 +142,13 @@ def nearest_rows(
         if skip_self:
             similarity[i] = 0
         if dense:
-            if _keep_largest(similarity, maxima, lanes, found[i], cosine[i]):
-                _settle_ties(similarity, words[starts[i] : starts[i + 1]], post_starts, post_rows, found[i], cosine[i])
+            if _keep_largest(similarity, maxima, lanes, nearest[i], cosine[i]):
+                _settle_ties(
+                    similarity, words[starts[i] : starts[i + 1]], post_starts, post_rows, nearest[i], cosine[i]
+                )
             similarity[:] = 0
         else:
-            _keep_touched(similarity, touched[:count], found[i], cosine[i])
+            _keep_touched(similarity, touched[:count], nearest[i], cosine[i])
 
 
 @njit(cache=True, nogil=True)
@@ -161,21 +163,21 @@ def add_words(first, last, starts, words, weights, post_starts, post_rows, post_
 
 
 @njit(cache=True, nogil=True)
-def keep_nearest(first, last, starts, similarities, found, cosine):
+def keep_nearest(first, last, starts, similarities, nearest, cosine):
     """As `nearest_rows`, where the similarities to all training rows are there already, rows x training rows."""
     rows = similarities.shape[1]
     maxima = np.empty(-(-rows // (_WIDTH * _MEMBERS)) * _WIDTH, np.float32)
     lanes = np.empty(_LANES, np.float32)
     for i in range(first, last):
-        _keep_largest(similarities[i], maxima, lanes, found[i], cosine[i])
+        _keep_largest(similarities[i], maxima, lanes, nearest[i], cosine[i])
 
 
 @njit(cache=True, nogil=True)
-def _keep_touched(similarity, touched, found, cosine):
+def _keep_touched(similarity, touched, nearest, cosine):
     """Keep the nearest of some rows, and forget all similarities."""
     floor, filled = np.float32(0), 0
     for row in touched:
         if similarity[row] > floor:
-            filled = _keep(similarity[row], row, found, cosine, filled)
-            floor = cosine[-1] if filled == len(found) else floor
+            filled = _keep(similarity[row], row, nearest, cosine, filled)
+            floor = cosine[-1] if filled == len(nearest) else floor
         similarity[row] = 0

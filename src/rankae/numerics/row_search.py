@@ -88,20 +88,20 @@ class RowSearch:
 
         leave_one_out : the rows are the indexed rows, and none is its own neighbour.
         """
-        found = np.full((rows.shape[0], count), -1, dtype=np.int32)
+        nearest = np.full((rows.shape[0], count), -1, dtype=np.int32)
         cosine = np.zeros((rows.shape[0], count), dtype=np.float32)
         if self.most_rows == EVERY_ROW:
-            self._compare_with_all(rows, leave_one_out, found, cosine)
-            return found, cosine
+            self._compare_with_all(rows, leave_one_out, nearest, cosine)
+            return nearest, cosine
         if self.vectors is not None:
-            self._compare_vectors_too(self.vectors, rows, leave_one_out, found, cosine)
-            return found, cosine
-        others = workers_for(self._followed()) if leave_one_out else HERE
-        if others is not HERE:
-            return self._nearest_elsewhere(others, rows, count)
+            self._compare_vectors_too(self.vectors, rows, leave_one_out, nearest, cosine)
+            return nearest, cosine
+        workers = workers_for(self._followed()) if leave_one_out else HERE
+        if workers is not HERE:
+            return self._nearest_elsewhere(workers, rows, count)
         tokens = rows.indptr, rows.indices, rows.data
-        across_threads(nearest_rows, *tokens, *self._postings(), self.size, leave_one_out, found, cosine)
-        return found, cosine
+        across_threads(nearest_rows, *tokens, *self._postings(), self.size, leave_one_out, nearest, cosine)
+        return nearest, cosine
 
     def _postings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         if self._short_rows is None:  # postings come from memory, so fewer bytes of them take less time
@@ -112,16 +112,17 @@ class RowSearch:
         """Pairs of indexed rows that share a word that is followed."""
         return float((np.diff(self.weights.starts).astype(np.float64) ** 2).sum())
 
-    def _nearest_elsewhere(self, others: Workers, rows: sp.csr_matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
+    def _nearest_elsewhere(self, workers: Workers, rows: sp.csr_matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
         w = self.weights
         shared = {"rows": rows, "starts": w.starts, "postings": self.rows, "weights": w.values, "scales": w.scales}
         settings = {"size": self.size, "count": count}
-        spans = even_spans(rows.shape[0], others.shards(-(-rows.shape[0] // _SHARD_ROWS)))
-        found = list(others.map("neighbours", nearest_of_span, shared, settings, spans))
-        return np.concatenate([own["found"] for own in found]), np.concatenate([own["cosine"] for own in found])
+        spans = even_spans(rows.shape[0], workers.shards(-(-rows.shape[0] // _SHARD_ROWS)))
+        results = list(workers.map("neighbours", nearest_of_span, shared, settings, spans))
+        nearest, cosine = (np.concatenate([result[name] for result in results]) for name in ("nearest", "cosine"))
+        return nearest, cosine
 
     def _compare_with_all(
-        self, rows: sp.csr_matrix, leave_one_out: bool, found: np.ndarray, cosine: np.ndarray
+        self, rows: sp.csr_matrix, leave_one_out: bool, nearest: np.ndarray, cosine: np.ndarray
     ) -> None:
         if self._table is None:
             self._table = torch.from_numpy(np.ascontiguousarray(self.matrix().toarray(), dtype=np.float32))
@@ -131,10 +132,10 @@ class RowSearch:
             every = np.arange(len(similarities) + 1)
             if leave_one_out:
                 similarities[every[:-1], start + every[:-1]] = 0
-            across_threads(keep_nearest, every, similarities, found[block], cosine[block])
+            across_threads(keep_nearest, every, similarities, nearest[block], cosine[block])
 
     def _compare_vectors_too(
-        self, vectors: RowVectors, rows: sp.csr_matrix, leave_one_out: bool, found: np.ndarray, cosine: np.ndarray
+        self, vectors: RowVectors, rows: sp.csr_matrix, leave_one_out: bool, nearest: np.ndarray, cosine: np.ndarray
     ) -> None:
         for start in range(0, rows.shape[0], _AT_ONCE):
             block = slice(start, start + _AT_ONCE)
@@ -144,7 +145,7 @@ class RowSearch:
             every = np.arange(len(similarities) + 1)
             if leave_one_out:
                 similarities[every[:-1], start + every[:-1]] = 0
-            across_threads(keep_nearest, every, similarities, found[block], cosine[block])
+            across_threads(keep_nearest, every, similarities, nearest[block], cosine[block])
 
     def shrunk(self, precision: str) -> RowSearch:
         """The same rows with smaller weights."""
@@ -169,10 +170,10 @@ def nearest_of_span(shared: dict[str, Any], settings: dict[str, Any], span: Span
     rows, count = shared["rows"], settings["count"]
     # The kernel writes at the rows' own places, by which it knows a row from the others: only the pages of the span
     # are ever touched.
-    found = np.empty((rows.shape[0], count), dtype=np.int32)
+    nearest = np.empty((rows.shape[0], count), dtype=np.int32)
     cosine = np.empty((rows.shape[0], count), dtype=np.float32)
-    found[first:last], cosine[first:last] = -1, 0
+    nearest[first:last], cosine[first:last] = -1, 0
     postings = RaggedTable(shared["starts"], shared["weights"], shared["scales"])
     indexed = postings.starts, shared["postings"], postings.stored, postings.scales
-    nearest_rows(first, last, rows.indptr, rows.indices, rows.data, *indexed, settings["size"], True, found, cosine)
-    return {"found": found[first:last], "cosine": cosine[first:last]}
+    nearest_rows(first, last, rows.indptr, rows.indices, rows.data, *indexed, settings["size"], True, nearest, cosine)
+    return {"nearest": nearest[first:last], "cosine": cosine[first:last]}

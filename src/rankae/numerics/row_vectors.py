@@ -42,9 +42,9 @@ class RowVectors:
         mean = vectors.mean(axis=0)
         spread = vectors - mean
         axes = np.linalg.eigh((spread.T @ spread).astype(np.float64))[1][:, ::-1][:, :_DIRECTIONS].astype(np.float32)
-        made = cls(first, mean, axes, np.empty((0, axes.shape[1]), dtype=np.float32))
-        made.table = made._along_axes(vectors)
-        return made
+        instance = cls(first, mean, axes, np.empty((0, axes.shape[1]), dtype=np.float32))
+        instance.table = instance._along_axes(vectors)
+        return instance
 
     def with_more(self, rows: sp.csr_matrix) -> RowVectors:
         table = np.vstack([np.asarray(self.table), self._along_axes(_dense(rows, self.first))])

@@ -68,16 +68,16 @@ def _cells(table: Iterator[list[str]], path: Source, above: int) -> Cells:
             yield begins - 1, row
 
 
-def _complain(told: str, path: Source, begins: int, line: int) -> NoReturn:
+def _complain(message: str, path: Source, begins: int, line: int) -> NoReturn:
     """What Python's csv says, in the words of somebody who looks at the file."""
     where = f"{path}, line {line}"
-    if told == "unexpected end of data":
-        where, told = f"{path}, line {begins}", "a cell in quotation marks begins in this row and never ends"
-    elif told.startswith("new-line character"):
-        told = "lines end with a carriage return alone; save the file with usual line ends (\\n or \\r\\n)"
-    elif "expected after" in told:
-        told = f"{told}: a quotation mark within a cell in quotation marks must be written twice"
-    raise DataError(f"{where}: {told}") from None
+    if message == "unexpected end of data":
+        where, message = f"{path}, line {begins}", "a cell in quotation marks begins in this row and never ends"
+    elif message.startswith("new-line character"):
+        message = "lines end with a carriage return alone; save the file with usual line ends (\\n or \\r\\n)"
+    elif "expected after" in message:
+        message = f"{message}: a quotation mark within a cell in quotation marks must be written twice"
+    raise DataError(f"{where}: {message}") from None
 
 
 def delimiter_of(header: str, reading: ReadingSettings, name: str = "") -> str:

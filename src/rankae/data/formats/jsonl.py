@@ -77,8 +77,8 @@ def write(data: Dataset, stream: BinaryIO) -> None:
             pairs = zip(data.features.indices[at].tolist(), data.features.data[at], strict=True)  # type: ignore[union-attr]
             # By way of its shortest digits: 0.1 in float32 is 0.10000000149... as a plain float.
             row = {"features": {str(j): float(str(value)) for j, value in pairs}}
-        own = data.labels.indices[data.labels.indptr[i] : data.labels.indptr[i + 1]]
-        row["labels"] = [names[j] for j in own]
+        columns = data.labels.indices[data.labels.indptr[i] : data.labels.indptr[i + 1]]
+        row["labels"] = [names[j] for j in columns]
         row |= {column: cells[i] for column, cells in data.carried.items() if column not in row}
         stream.write(_line(row) + b"\n")
 

@@ -110,8 +110,8 @@ def _arrays(path: str) -> dict[str, np.ndarray]:
 
 def _matrix(path: str, arrays: dict[str, Any], prefix: str) -> sp.csr_matrix:
     kind = arrays.get(f"{prefix}format")
-    told = kind is not None and kind.dtype.kind == "S" and kind.size == 1
-    name = bytes(kind.item()).decode(errors="replace") if told else "csr"  # type: ignore[union-attr]
+    has_format = kind is not None and kind.dtype.kind == "S" and kind.size == 1
+    name = bytes(kind.item()).decode(errors="replace") if has_format else "csr"  # type: ignore[union-attr]
     if name not in ("csr", "csc"):
         raise DataError(f"{path}: a {name} matrix; save it as CSR with scipy.sparse.save_npz")
     try:

@@ -46,8 +46,8 @@ def _opened(
         raise MissingExtra(f"{path}: Parquet", "parquet") from None
 
     def unreadable(error: Exception) -> DataError:
-        told = str(error).splitlines() or [type(error).__name__]
-        return DataError(f"{path}: not a readable Parquet file ({told[0]})")
+        lines = str(error).splitlines() or [type(error).__name__]
+        return DataError(f"{path}: not a readable Parquet file ({lines[0]})")
 
     try:
         file = pyarrow.parquet.ParquetFile(path)
@@ -67,7 +67,7 @@ def _opened(
             while True:
                 try:
                     batch = next(batches, None)
-                    found = [] if batch is None else batch.to_pylist()
+                    batch_rows = [] if batch is None else batch.to_pylist()
                 # A date beyond Python's calendar, or broken UTF-8, comes as one of the last three.
                 except (pyarrow.ArrowException, OSError, ValueError, OverflowError, UnicodeError) as error:
                     raise unreadable(error) from None
@@ -79,7 +79,7 @@ def _opened(
                         f"{path}: unpacks to more than {limit >> 20:,} MiB, which looks like a decompression bomb; "
                         "write it anew without compression if you trust it"
                     )
-                for row in found:
+                for row in batch_rows:
                     number += 1
                     yield row, f"{path}, row {number}"
 
@@ -118,13 +118,13 @@ def _text(value: Any, column: str, where: str) -> str:
 def _labels(row: dict[str, Any], settings: ReadingSettings, where: str, needed: bool) -> list[str] | None:
     if settings.label_column is None:
         return None
-    own = row[settings.label_column]
-    if own is None:
+    labels_cell = row[settings.label_column]
+    if labels_cell is None:
         return [] if needed else None
-    if isinstance(own, str):
-        return labels_in(own, settings.label_separator or "|", where)
-    if not isinstance(own, list):
-        own = [own]
-    if any(isinstance(label, bool) or not isinstance(label, str | int) for label in own):
+    if isinstance(labels_cell, str):
+        return labels_in(labels_cell, settings.label_separator or "|", where)
+    if not isinstance(labels_cell, list):
+        labels_cell = [labels_cell]
+    if any(isinstance(label, bool) or not isinstance(label, str | int) for label in labels_cell):
         raise DataError(f"{where}: labels must be strings or whole numbers")
-    return [str(label) for label in own]
+    return [str(label) for label in labels_cell]

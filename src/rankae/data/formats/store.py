@@ -74,15 +74,15 @@ def write_pieces(
                 ends[name].append(matrix.indptr[1:].astype(np.int64) + ends[name][-1][-1])
                 columns[f"{name}.indices"].add(matrix.indices.astype(np.int32, copy=False))
             columns["features.data"].add(piece.features.data.astype(np.float32, copy=False))
-        starts = {name: np.concatenate(own) for name, own in ends.items()}
+        starts = {name: np.concatenate(part) for name, part in ends.items()}
         rows = len(starts["features"]) - 1
         small: dict[str, np.ndarray] = {"shape": np.array([rows, n_features, n_labels], dtype=np.int64)}
-        for name, own in starts.items():
-            small[f"{name}.indptr"] = own if own[-1] > _INT32 else own.astype(np.int32)
+        for name, part in starts.items():
+            small[f"{name}.indptr"] = part if part[-1] > _INT32 else part.astype(np.int32)
         for name, names in zip(_NAMES, (label_names, feature_names), strict=True):
             if names is not None:
-                coded = [own.encode("utf-8", "surrogatepass") for own in names]
-                small[f"{name}.ends"] = np.cumsum([len(own) for own in coded], dtype=np.int64)
+                coded = [part.encode("utf-8", "surrogatepass") for part in names]
+                small[f"{name}.ends"] = np.cumsum([len(part) for part in coded], dtype=np.int64)
                 small[name] = np.frombuffer(b"".join(coded), dtype=np.uint8)
         for name, array in small.items():
             columns[name] = _Column(Path(folder) / name)
@@ -115,9 +115,9 @@ def _assemble(columns: dict[str, _Column], stream: BinaryIO) -> None:
     }
     kinds, end = {np.dtype(kind): code for code, kind in _KINDS.items()}, 0
     for name in order:
-        own = columns[name]
-        begin, end = end, end + own.count * own.dtype.itemsize
-        header[name] = {"dtype": kinds[own.dtype], "shape": [own.count], "data_offsets": [begin, end]}
+        part = columns[name]
+        begin, end = end, end + part.count * part.dtype.itemsize
+        header[name] = {"dtype": kinds[part.dtype], "shape": [part.count], "data_offsets": [begin, end]}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 64 + 56)  # with the eight bytes before it, a multiple of 64
     text = text[: len(text) - (len(text) + 8) % 64]

@@ -36,9 +36,9 @@ class Table:
     def whole(self) -> Dataset:
         """Everything; a label separator that is not set is found by looking at every label cell."""
         rows, settings = list(self.rows), self.settings
-        found = separator_among(row.label_cell for row in rows)
-        if settings.label_separator is None or (found == LISTS and settings.of_model):
-            settings = replace(settings, label_separator=found or ",")
+        separator = separator_among(row.label_cell for row in rows)
+        if settings.label_separator is None or (separator == LISTS and settings.of_model):
+            settings = replace(settings, label_separator=separator or ",")
         return whole(self._records(rows, settings), self.path, reading=settings)
 
     def pieces(self, size: int) -> Iterator[Dataset]:
@@ -89,10 +89,10 @@ def _rows(
             if len(row) != len(header):
                 raise DataError(f"{path}, line {line}: {len(row)} cells under {len(header)} columns")
             text = "\n".join(empty_if_no_value(row[i]) for i in texts)
-            own = None
+            row_labels = None
             if len(labels) > 1:
-                own = [header[i] for i in labels if indicated(row[i], header[i], f"{path}, line {line}")]
+                row_labels = [header[i] for i in labels if indicated(row[i], header[i], f"{path}, line {line}")]
             cell = None if cell_of_labels is None else row[cell_of_labels]
-            yield Row(line, text, cell, own, tuple(row[i] for i in carried))
+            yield Row(line, text, cell, row_labels, tuple(row[i] for i in carried))
     finally:
         close()

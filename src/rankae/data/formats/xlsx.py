@@ -70,7 +70,7 @@ def _check_size(path: str) -> int:
 
 def _cells(rows: Iterator[tuple[Any, ...]], path: str, limit: int) -> Cells:
     """Rows as texts; one shared text may stand in many cells, so what they hold together is counted."""
-    taken, number = 0, 0
+    characters, number = 0, 0
     while True:
         try:
             row = next(rows, None)
@@ -80,8 +80,8 @@ def _cells(rows: Iterator[tuple[Any, ...]], path: str, limit: int) -> Cells:
             return
         number += 1
         cells = [_text(cell) for cell in row]
-        taken += sum(map(len, cells))
-        if taken > limit:
+        characters += sum(map(len, cells))
+        if characters > limit:
             raise _bomb(path, limit)
         if any(cells):
             yield number, cells
@@ -101,8 +101,8 @@ def _text(cell: Any) -> str:
 
 
 def _unreadable(path: str, error: Exception) -> DataError:
-    told = (str(error).splitlines() or [type(error).__name__])[0]
-    return DataError(f"{path}: not a readable .xlsx workbook ({told[:200]})")
+    message = (str(error).splitlines() or [type(error).__name__])[0]
+    return DataError(f"{path}: not a readable .xlsx workbook ({message[:200]})")
 
 
 def _bomb(path: str, limit: int) -> DataError:

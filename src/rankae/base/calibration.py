@@ -1,17 +1,17 @@
-"""From scores to probabilities: a monotone map, fitted on rows that the model has not learnt from.
+"""Map scores to probabilities by a monotone function, fitted on rows that the model was not trained on.
 
     p = P(the row is recorded with the label | score)
 
-A logistic curve suits scores that are nearly log-odds, such as the stacker's. Where held-out rows say that it helps,
-isotonic regression takes its place: steps, with a line from the end of one to the beginning of the next. Labels of one
-row are ranked by their scores, whatever their probabilities: no P@k changes.
+Platt scaling (a logistic curve) is the default and suits scores that are nearly log-odds, such as the stacker's.
+Isotonic regression with linear interpolation between its steps replaces it if the likelihood of held-out rows is
+better. The ranking of labels always follows the scores, so calibration does not change P@k.
 
-Where held-out rows say that this helps as well, there is a map for each place in the ranking (the best label of a row
-has been selected, which its score does not tell) or for each band of label frequency. Down the ranking of a row, a
-probability is then at most that of the label before.
+If held-out rows support it, a separate map is fitted for each range of ranks (a label that is ranked first was
+selected as the maximum, which its score alone does not show) or for each band of label frequency. The probabilities of
+a row are then made non-increasing along its ranking.
 
-Where labels are missing, p is the probability that a label *would be recorded*. With u the rate of missing labels and v
-that of wrong ones, the label *is right* with probability (p - v) / (1 - u - v).
+If training labels are missing, p is the probability that a label *is recorded*. With u the rate of missing labels and v
+the rate of wrong ones, the label *is right* with probability (p - v) / (1 - u - v).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from rankae.base.held_out import HeldOut
 from rankae.errors import ModelFileError
 from rankae.metrics import standard_error
 
-FEWEST_ROWS = 20  # fewer rows tell nothing about probabilities
+FEWEST_ROWS = 20  # fewer rows are too few to fit a map
 _COVARIATES = ("logistic", "none", "place", "frequency")
-_PLACES = (1, 3, 10)  # where one group of places ends and the next begins
+_PLACES = (1, 3, 10)  # the ranks at which one group ends and the next begins
 _POINTS = 201  # of a logistic curve
-_BANDS = 4  # of label frequency, each with as many hits
-_FEWEST_HITS = 100  # in a group; fewer make a map of their own unsure
-_SURE_HITS = 0.03  # the highest probabilities, as a share of all labels: these are taken to be right
+_BANDS = 4  # of label frequency, with equal numbers of hits
+_FEWEST_HITS = 100  # in a group; with fewer, its map would be too uncertain
+_SURE_HITS = 0.03  # share of the highest probabilities whose labels are assumed to be right
 _FEWEST_SURE = 20
 
 
@@ -41,11 +41,11 @@ class Calibration:
     """
     Attributes
     ----------
-    covariate : "logistic" or "none" (one map for all), "place" or "frequency": what chooses the map of an entry.
-    edges : where the groups of the covariate end.
+    covariate : "logistic" or "none" (one map for all), "place" or "frequency": how the map of an entry is chosen.
+    edges : the upper ends of the covariate's groups.
     maps : for each group, ascending scores and their probabilities.
     missing, wrong : estimated P(not recorded | right) and P(recorded | not right).
-    rows : how many rows it was fitted on; 0 where the scores are logits and nothing was fitted.
+    rows : the number of rows it was fitted on; 0 if the scores are logits and nothing was fitted.
     """
 
     covariate: str
@@ -57,20 +57,20 @@ class Calibration:
 
     @classmethod
     def fit(cls, held_out: HeldOut, counts: np.ndarray) -> Calibration:
-        """Learn from held-out rows; `counts` tells on how many training rows each label stands.
+        """Fit on held-out rows; `counts` are the numbers of training rows with each label.
 
-        The covariate is chosen by the log likelihood of each half of the rows under the maps of the other half.
+        The covariate is chosen by two-fold cross-validation of the log likelihood.
         """
         hits = held_out.hits
         candidates = [("logistic", np.empty(0)), ("none", np.empty(0)), ("place", _place_edges(hits))]
         candidates.append(("frequency", _frequency_edges(counts[held_out.columns[hits]])))
-        worth: dict[str, np.ndarray] = {}
+        likelihoods: dict[str, np.ndarray] = {}
         for covariate, edges in candidates:
             if covariate in ("logistic", "none") or len(edges):
-                worth[covariate] = _cross_checked(held_out, hits, counts, covariate, edges)
+                likelihoods[covariate] = _cross_checked(held_out, hits, counts, covariate, edges)
         best = "logistic"
-        for covariate in worth:  # from few parameters to many
-            gain = worth[covariate] - worth[best]
+        for covariate in likelihoods:  # from few parameters to many
+            gain = likelihoods[covariate] - likelihoods[best]
             if gain.mean() > 2 * standard_error(gain):
                 best = covariate
         edges = dict(candidates)[best]
@@ -81,7 +81,7 @@ class Calibration:
 
     @classmethod
     def of_logits(cls) -> Calibration:
-        """For scores that are log-odds already: models of older files, which kept no held-out rows."""
+        """A calibration for scores that are log-odds, as in older model files, which kept no held-out rows."""
         scores = np.linspace(-12, 12, 97)
         return cls("none", np.empty(0), [(scores, 1 / (1 + np.exp(-scores)))])
 
@@ -90,19 +90,19 @@ class Calibration:
 
         Parameters
         ----------
-        scores : rows x k, best first; or of one row.
-        counts : of each entry, on how many training rows its label stands.
+        scores : rows x k, best first; or one row.
+        counts : for each entry, the number of training rows with its label.
         """
         scores = np.asarray(scores)
         group = _group(self.covariate, self.edges, scores.shape, counts)
-        found = np.zeros(scores.shape, dtype=np.float64)
-        for g, (known, values) in enumerate(self.maps):
-            own = np.broadcast_to(group == g, scores.shape)
-            found[own] = np.interp(scores[own], known, values)
-        found[np.isneginf(scores)] = 0
-        if len(self.maps) > 1:  # between groups the maps may cross
-            found = np.minimum.accumulate(found, axis=-1)
-        return found.astype(np.float32)
+        probabilities = np.zeros(scores.shape, dtype=np.float64)
+        for g, (map_scores, map_values) in enumerate(self.maps):
+            in_group = np.broadcast_to(group == g, scores.shape)
+            probabilities[in_group] = np.interp(scores[in_group], map_scores, map_values)
+        probabilities[np.isneginf(scores)] = 0
+        if len(self.maps) > 1:  # the maps of different groups may cross
+            probabilities = np.minimum.accumulate(probabilities, axis=-1)
+        return probabilities.astype(np.float32)
 
     def true(self, probabilities: np.ndarray) -> np.ndarray:
         """P(right) from P(recorded), by the estimated rates of missing and wrong labels."""
@@ -144,11 +144,11 @@ class Calibration:
 
 
 def noise_rates(probabilities: np.ndarray, hits: np.ndarray, held_out: HeldOut) -> tuple[float, float]:
-    """The rates of missing and wrong labels that the two ends of the probabilities tell.
+    """Estimate the rates of missing and wrong labels from the two ends of the probabilities.
 
-    Where a label is most probable nearly every row ought to carry it, so the share that does not is the missing rate;
-    among all labels beyond the list nearly none is right, so the share that is recorded there is the wrong rate. Both
-    are upper bounds: rows that nobody can tell count as noise.
+    Nearly all labels with the highest probabilities are right, so the share of them that is not recorded estimates the
+    missing rate. Nearly no label beyond the list is right, so the share of them that is recorded estimates the wrong
+    rate. Both are upper bounds, because errors of the model count as noise.
     """
     listed = held_out.columns >= 0
     ranked = hits[listed][np.argsort(-probabilities[listed], kind="stable")]
@@ -164,9 +164,9 @@ def noise_rates(probabilities: np.ndarray, hits: np.ndarray, held_out: HeldOut) 
 def isotonic_map(
     scores: np.ndarray, right: np.ndarray, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ascending scores and their probabilities, the two ends of each step of the isotonic regression.
+    """Ascending scores and their probabilities at the two ends of each step of the isotonic regression.
 
-    weight : for how many entries each stands; by default one.
+    weight : the number of entries that each score represents; 1 by default.
     """
     from scipy.optimize import isotonic_regression
 
@@ -176,7 +176,7 @@ def isotonic_map(
     fitted = isotonic_regression(np.bincount(place, weights=right * each) / sizes, weights=sizes)
     first = np.asarray(fitted.blocks[:-1])
     total = np.add.reduceat(sizes, first)
-    # Half a hit and half a miss more: no finite number of rows makes anything certain.
+    # Add half a hit and half a miss, so that no probability is exactly 0 or 1.
     shares = np.maximum.accumulate((fitted.x[first] * total + 0.5) / (total + 1))
     last = np.append(first[1:], len(known)) - 1
     ends = np.unique(np.concatenate([first, last]))
@@ -184,7 +184,7 @@ def isotonic_map(
 
 
 def logistic_map(scores: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points of the curve 1 / (1 + exp(-(a score + b))) of the highest likelihood with a >= 0 (Platt scaling)."""
+    """Points on the maximum likelihood curve 1 / (1 + exp(-(a score + b))) with a >= 0 (Platt scaling)."""
     x, y = scores.astype(np.float64), right.astype(np.float64)
     middle, unit = float(x.mean()), float(x.std()) or 1.0
     x = (x - middle) / unit
@@ -233,7 +233,7 @@ def _group(covariate: str, edges: np.ndarray, shape: tuple[int, ...], counts: np
 
 
 def _place_edges(hits: np.ndarray) -> np.ndarray:
-    """The places at which groups end, as long as each group has enough hits."""
+    """The ranks at which groups end; each group has enough hits."""
     edges: list[int] = []
     for edge in _PLACES:
         before = hits[:, edges[-1] if edges else 0 : edge].sum()
@@ -252,7 +252,7 @@ def _frequency_edges(counts_of_hits: np.ndarray) -> np.ndarray:
 def _cross_checked(
     held_out: HeldOut, hits: np.ndarray, counts: np.ndarray, covariate: str, edges: np.ndarray
 ) -> np.ndarray:
-    """Log likelihood of each row, of each half under the maps of the other."""
+    """Log likelihood of each row, where each half of the rows uses the maps fitted on the other half."""
     found = np.zeros(len(held_out))
     first = np.arange(len(held_out)) % 2 == 0
     for learn, check in ((first, ~first), (~first, first)):
@@ -265,6 +265,6 @@ def _cross_checked(
 
 
 def log_likelihood(probabilities: np.ndarray, hits: np.ndarray) -> np.ndarray:
-    """Log likelihood of each entry, kept finite where a probability is 0 or 1."""
+    """Log likelihood of each entry, with probabilities clipped so that it is finite."""
     p = np.clip(probabilities.astype(np.float64), 1e-7, 1 - 1e-7)
     return np.where(hits, np.log(p), np.log1p(-p))

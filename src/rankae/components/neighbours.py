@@ -1,6 +1,6 @@
-"""The vote of the nearest training rows: labels that rows with the same words carry.
+"""Nearest-neighbour votes: the labels of training rows with similar words.
 
-It finds rare labels that a code of a few hundred numbers has no room for.
+They find rare labels, which a code of a few hundred dimensions cannot represent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rankae.numerics.table import RaggedTable
 
 
 class VotePredictions(SparsePredictions):
-    """Votes, and how far they can be trusted.
+    """Votes, and the similarities that show how reliable they are.
 
     closest : for each vote, the cosine of the nearest training row that carries the label.
     nearest : for each row, the cosine of the nearest training row.
@@ -69,7 +69,7 @@ class Neighbours:
 
     @classmethod
     def of(cls, rows: sp.csr_matrix, labels: sp.csr_matrix, count: int = 20, most_rows: int | None = None) -> Self:
-        """Remember the training rows; words of more than `most_rows` rows are not followed."""
+        """Store the training rows; words of more than `most_rows` rows are left out of the search."""
         return cls(RowSearch.over(rows, most_rows), labels, count)
 
     def predict(self, rows: sp.csr_matrix, leave_one_out: bool = False) -> VotePredictions:
@@ -78,7 +78,7 @@ class Neighbours:
 
     def votes(self, nearest_rows: np.ndarray, cosine: np.ndarray) -> VotePredictions:
         """The votes of rows that `nearest` found."""
-        room = int(self._label_counts[nearest_rows].sum())  # of padding too, which does no harm
+        room = int(self._label_counts[nearest_rows].sum())  # an upper bound: padding is counted too
         starts, columns = np.zeros(len(nearest_rows) + 1, dtype=np.int64), np.empty(room, dtype=np.int32)
         votes, closest = np.empty(room, dtype=np.float32), np.empty(room, dtype=np.float32)
         of_rows = self.labels.indptr, self.labels.indices, self.labels.shape[1]
@@ -93,7 +93,7 @@ class Neighbours:
     def proposed_without(
         self, nearest_rows: np.ndarray, cosine: np.ndarray, excluded: np.ndarray, k: int
     ) -> np.ndarray:
-        """The k labels with most votes for each row if some training rows, `away` (bool), had no vote."""
+        """The k labels with most votes for each row, without the votes of the `excluded` training rows (bool)."""
         left = np.where((nearest_rows >= 0) & ~excluded[nearest_rows], cosine, 0)
         order = np.argsort(-left, axis=1, kind="stable")
         left = np.take_along_axis(left, order, axis=1)
@@ -101,20 +101,20 @@ class Neighbours:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Words and labels that it knows."""
+        """The numbers of words and of labels."""
         return self.search.words, self.labels.shape[1]
 
     def shrunk(self, precision: str) -> Neighbours:
-        """The same rows with smaller weights."""
+        """A copy with the row weights in lower precision."""
         return Neighbours(self.search.shrunk(precision), self.labels, self.count)
 
     def of_rows(self, kept: np.ndarray) -> Neighbours:
-        """Some of the rows, `kept` (bool), alone, as far as words are followed here."""
+        """Neighbours of the `kept` rows (bool) only, with the words that are stored here."""
         rows, labels = self.search.matrix().tocsr()[kept], self.labels[kept]
         return Neighbours(RowSearch.over(rows, self.search.most_rows), labels, self.count)
 
     def updated(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Neighbours:
-        """With some more rows that can vote."""
+        """A copy with more rows that can vote."""
         labels = sp.vstack([self.labels, labels], format="csr")
         return Neighbours(self.search.with_more(rows), labels, self.count)
 
@@ -142,7 +142,7 @@ class Neighbours:
             post_starts, rows = unpack_ascending("rows", arrays)
             weights = RaggedTable(post_starts, arrays["weights"], arrays.get("scales"))
             rows = rows.astype(np.int32) if rows.dtype == np.uint32 else rows
-        else:  # as models up to 0.1 have them
+        else:  # the file layout of models up to 0.1
             labels = unpack_csr(arrays, "labels")
             weights, rows = RaggedTable(arrays["starts"], arrays["weights"], arrays.get("scales")), arrays["rows"]
         vectors = RowVectors.from_state(arrays, labels.shape[0], len(weights.starts) - 1)

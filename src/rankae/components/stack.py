@@ -2,7 +2,7 @@
 
 shortlist   the labels that the code, the network and the neighbours rank highest
 candidates  every component's score of every shortlisted label
-score       the stacker's, from those of the components
+score       of the stacker, computed from the scores of the components
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from rankae.numerics.sparse_product import sparse_product
 from rankae.numerics.table import Table, packed, unpacked
 from rankae.numerics.threads import each_on_one_thread, even_blocks
 
-# Rows that are read at a time: bounds the memory of codes and shortlists.
+# Rows in a batch: bounds the memory of codes and shortlists.
 _BLOCK = 8192
-_MANY = 256  # rows that are shared out among threads as blocks; fewer share out every step, and one row none
+_MANY = 256  # from so many rows on, threads work on blocks of rows; below, on the parts of each step
 _FIELDS = ("code", "network", "neighbours", "names", "rankers")  # components that have a field of their own
 
 
@@ -41,9 +41,10 @@ _FIELDS = ("code", "network", "neighbours", "names", "rankers")  # components th
 class ScoredShortlist:
     """A shortlist and every component's scores of its entries.
 
-    counts : of each entry, how many training rows carry the label, as far as those know who gave the scores.
-    closest : of each entry, the cosine of the nearest training row that carries the label; 0 if nobody looked.
-    nearest : of each row, the cosine of the nearest training row.
+    counts : for each entry, the number of training rows (of the components that gave the scores) with the label.
+    closest : for each entry, the cosine of the nearest training row that carries the label; 0 if there is none among
+        the neighbours.
+    nearest : for each row, the cosine of the nearest training row.
     """
 
     shortlist: Shortlist
@@ -53,12 +54,12 @@ class ScoredShortlist:
     nearest: np.ndarray
 
     def evidence(self) -> np.ndarray:
-        """What the stacker reads."""
+        """The features that the stacker reads."""
         return evidence(self.shortlist, list(self.scores.values()), self.closest, self.counts, self.nearest)
 
     @classmethod
     def stacked(cls, shortlists: list[ScoredShortlist]) -> ScoredShortlist:
-        """The rows of several, one after the other."""
+        """Concatenate the rows of several scored shortlists."""
         first = shortlists[0]
         scores = {name: np.concatenate([o.scores[name] for o in shortlists]) for name in first.scores}
         counts, closest, nearest = (
@@ -68,7 +69,7 @@ class ScoredShortlist:
 
 
 def closeness(predictions: Iterable[Predictions], shortlist: Shortlist) -> tuple[np.ndarray, np.ndarray]:
-    """`closest` and `nearest` of `ScoredShortlist`, by the component that votes, if there is one."""
+    """`closest` and `nearest` of `ScoredShortlist`, from the component that votes, if there is one."""
     votes = next((predicted for predicted in predictions if isinstance(predicted, VotePredictions)), None)
     if votes is None:
         return np.zeros(len(shortlist.columns), dtype=np.float32), np.zeros(len(shortlist), dtype=np.float32)
@@ -77,11 +78,11 @@ def closeness(predictions: Iterable[Predictions], shortlist: Shortlist) -> tuple
 
 @dataclass
 class Stack:
-    """The trained components, the stacker that joins their scores, and what both know of labels.
+    """The trained components, the stacker that joins their scores, and the label counts that both need.
 
-    others : components of the registry that have no field of their own here.
-    known_since : of each label, the place of the first training row that could carry it: nobody knows whether rows
-        before an update would carry a label that came with it. None where all have been known from the start.
+    others : registered components that have no field of their own here.
+    known_since : for each label, the index of the first training row that could carry it. A label added by an update
+        may be missing from all rows before that update. None if all labels have been there from the start.
     """
 
     code: ClosedForm
@@ -98,16 +99,16 @@ class Stack:
     _prepared: tuple[Rankers, RankerWeights] | None = field(default=None, init=False, repr=False, compare=False)
 
     def components(self) -> dict[str, Any]:
-        """All that there are, in the order of the registry."""
+        """All components of this model, in the order of the registry."""
         known = {name: getattr(self, name) for name in _FIELDS} | self.others
         return {name: known[name] for name in COMPONENTS if known.get(name) is not None}
 
     def first_rows(self) -> np.ndarray:
-        """`known_since`, of a model that was never updated as well."""
+        """`known_since`, or zeros for a model that was never updated."""
         return np.zeros(len(self.label_counts), dtype=np.int64) if self.known_since is None else self.known_since
 
     def with_components(self, components: dict[str, Any]) -> Stack:
-        """The same stack with these components in place of its own of that name."""
+        """A copy of the stack in which these components replace those of the same name."""
         others = {name: component for name, component in components.items() if name not in _FIELDS}
         fields = {name: component for name, component in components.items() if name in _FIELDS}
         return replace(self, **fields, others=self.others | others)
@@ -128,7 +129,7 @@ class Stack:
         return predictions
 
     def candidates(self, rows: sp.csr_matrix, also: np.ndarray | None = None) -> ScoredShortlist:
-        """The shortlist of each row, with scores; `also` are further labels for it, rows x m, padded with -1."""
+        """The shortlist of each row, with scores; `also` adds labels to it (rows x m, padded with -1)."""
         predictions = self.predictions(rows)
         proposals = [predicted.propose(self.proposed) for predicted in predictions.values()]
         shortlist = Shortlist.union(proposals if also is None else [*proposals, also])
@@ -137,7 +138,7 @@ class Stack:
         return ScoredShortlist(shortlist, scores, self.label_counts[shortlist.columns], *near)
 
     def scores_by_component(self, rows: sp.csr_matrix, shortlist: Shortlist) -> dict[str, np.ndarray]:
-        """Every component's scores of a shortlist that somebody else made."""
+        """Every component's scores of a given shortlist."""
         return self._scores(rows, self.predictions(rows), shortlist)
 
     def _scores(
@@ -181,12 +182,12 @@ class Stack:
         return self.stacker.score_shortlist(candidates.shortlist, scores, *near)
 
     def _ranked_by_code(self, rows: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The k labels that the code scores highest, be they common or not."""
+        """The k labels that the code scores highest, common and rare ones alike."""
         index = ExactIndex(*self.decoder()) if self.index is None else self.index
         return index.search(self.codes_for_decoder(rows), min(k, len(self.label_counts)))
 
     def _as_read(self, component: Any) -> Any:
-        """The component as prediction reads it; rankers are prepared once, when they are first asked."""
+        """The component in the form that prediction reads; rankers are prepared once, at their first use."""
         if not isinstance(component, Rankers):
             return component
         if self._prepared is None or self._prepared[0] is not component:
@@ -194,18 +195,18 @@ class Stack:
         return self._prepared[1]
 
     def decoder(self) -> tuple[np.ndarray | Table, np.ndarray]:
-        """The table and the bias of labels that `codes_for_decoder` are held against."""
+        """The label table and bias that `codes_for_decoder` are multiplied with."""
         return self.code.label_table, self.code.bias
 
     def codes_for_decoder(self, rows: sp.csr_matrix) -> np.ndarray:
         return self.code.predict(rows).codes
 
     def codes_of_labels(self, labels: sp.csr_matrix) -> np.ndarray:
-        """For the decoder, codes of rows that carry these labels, as far as labels alone can tell."""
+        """Codes for the decoder of rows that carry these labels, computed from the labels alone."""
         return self.code.predict_codes(sparse_product(labels, self.code.label_table)).codes
 
     def shrunk(self, precision: str) -> Stack:
-        """The same model with tables of float16 or int8."""
+        """A copy of the model with tables of float16 or int8."""
         word_table, label_table = (
             cast(np.ndarray, Table.at_most(precision, table)) for table in (self.code.word_table, self.code.label_table)
         )
@@ -267,7 +268,7 @@ def _checked_since(arrays: dict[str, np.ndarray]) -> np.ndarray | None:
 
 
 def _fill(columns: np.ndarray, best: np.ndarray, more: np.ndarray, more_scores: np.ndarray) -> None:
-    """Put labels of `more` that are not ranked yet behind those that are, with scores below the last one."""
+    """Append the labels of `more` that are not ranked yet, with scores below the last ranked one."""
     for row in np.flatnonzero((columns < 0).any(axis=1)):
         ranked = columns[row] >= 0
         fresh = (more[row] >= 0) & ~np.isin(more[row], columns[row][ranked])

@@ -1,17 +1,17 @@
-"""Going on with new rows and new labels: every component moves as little as the new rows ask for.
+"""Update a trained stack with new rows and new labels.
 
-    code        W + dW, with (A'A + X'X + ridge I) dW = X'(Z - X W): recursive least squares. Of the old rows A, which
-                neighbours remember, it takes no labels, only how well they knew each word beside the others. Where
-                they are many, a sample tells what the words share, and the diagonal of A'A is kept for the rest
-    new labels  columns of their own in the code: the closed form again, the singular vectors of the new labels, with
-                a word table that is the ridge regression of theirs on the new rows alone, since no old row says
-                whether it would carry them; a network's D gets their regression on its codes
-    rankers     the SVMs of known labels again, on the rows that neighbours remember and the new ones (see
+    code        recursive least squares: W + dW, with (A'A + X'X + ridge I) dW = X'(Z - X W). A are the old rows that
+                the neighbours store; only their words are used. If there are many, a sample of them estimates the
+                off-diagonal of A'A, and the diagonal is kept exactly
+    new labels  get columns of their own in the code, by the closed form: the singular vectors of the new labels, and
+                a ridge regression of these on the new rows alone, because the old rows do not record them. A
+                network's D gets the ridge regression of the new labels on its codes
+    rankers     the SVMs of known labels are trained again, on the stored old rows and the new ones (see
                 `updated_rankers`); those of new labels on the new rows alone
     neighbours  the new rows can vote
-    network     some more epochs, on the new rows alone
+    network     trains some more epochs, on the new rows alone
 
-The stacker stays as it is: one that was trained on rows with all of these labels ranked no better (docs/desk.md).
+The stacker is not changed: one trained on rows with all of these labels ranked no better (docs/desk.md).
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from rankae.numerics.conjugate_gradients import RidgeSolver
 from rankae.numerics.singular_vectors import leading_vectors
 from rankae.numerics.sparse_product import sparse_product
 
-_RIDGE = 1.0  # of new labels in a network's D
-_OLD_ROWS = (2_000, 10)  # that tell which words go together: the least, and for each new row
-_TINY = 1e-3  # length of a column that is rounding
+_RIDGE = 1.0  # of the regression that gives a network's D its new labels
+_OLD_ROWS = (2_000, 10)  # old rows in the sample for A'A: at least, and for each new row
+_TINY = 1e-3  # columns shorter than this are rounding errors
 _EPOCHS = 3
-_MOST_NEW_COLUMNS = 128  # of the code
-_SAMPLE = 2_000  # rows that tell at what height a network's scores of right and of other labels lie
+_MOST_NEW_COLUMNS = 128  # in the code
+_SAMPLE = 2_000  # rows that estimate the mean score of a network for right labels and for others
 
 
 def updated(
     stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, *, ridge: float = 1.0, cost: float = 1.0, seed: int = 0
 ) -> Stack:
-    """The stack after it has seen some more rows; columns of `labels` beyond those that it knows are new labels.
+    """The stack after training on some more rows; columns of `labels` beyond those that it knows are new labels.
 
-    ridge, cost : of the code and of the rankers, as they were trained with.
+    ridge, cost : of the code and of the rankers, the same as in their first training.
     """
     if isinstance(stack.rankers, RankerWeights):  # of a shrunk model
         stack = replace(stack, rankers=stack.rankers.rankers())
@@ -55,7 +55,7 @@ def updated(
     new_counts = np.bincount(labels.indices, minlength=labels.shape[1]).astype(np.float32)
     counts = new_counts.copy()
     counts[:known] += stack.label_counts
-    # The stacker has learnt what the counts that it met are worth, and nothing of others.
+    # The stacker is reliable only for counts in the range that it was trained on.
     met = stack.label_counts[stack.label_counts > 0]
     counts[known:] = (
         np.clip(counts[known:], met.min(initial=np.inf), met.max(initial=0)) if len(met) else counts[known:]
@@ -76,7 +76,7 @@ def updated(
 
 
 def _with_new_labels(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, counts: np.ndarray, seed: int) -> Stack:
-    """Every component with a place for labels that it does not know; what it knows stays as it is."""
+    """Every component with empty columns for the new labels; its scores of known labels do not change."""
     known, fresh = len(stack.label_counts), labels.shape[1] - len(stack.label_counts)
     if not fresh:
         return replace(stack, label_counts=counts)
@@ -90,7 +90,7 @@ def _with_new_labels(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, c
         wide = sp.csr_matrix((old.data, old.indices, old.indptr), shape=(old.shape[0], labels.shape[1]))
         neighbours = Neighbours(neighbours.search, wide, neighbours.count)
     names = stack.names
-    if names is not None and names.shape[1] < labels.shape[1]:  # whoever knows words may have added them
+    if names is not None and names.shape[1] < labels.shape[1]:  # the caller may have added the names already
         names = names.with_more(sp.csr_matrix((labels.shape[1] - names.shape[1], names.shape[0]), dtype=np.float32))
     return replace(
         stack,
@@ -106,12 +106,12 @@ def _with_new_labels(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, c
 
 
 def _next_row(stack: Stack) -> int:
-    """The place of the first new row, by which labels that come with it are told from others."""
+    """The index of the first new row; `known_since` of the labels that this update adds."""
     return int(stack.first_rows().max(initial=0)) + 1 if stack.neighbours is None else stack.neighbours.search.size
 
 
 def _code_with(code: ClosedForm, fresh: sp.csr_matrix, counts: np.ndarray, seed: int) -> ClosedForm:
-    """The code with columns for labels that it does not know; what words say of those is yet to be learnt."""
+    """The code with columns for new labels; the word table of these columns is still zero."""
     known, h = code.label_table.shape
     vectors = leading_vectors(fresh, _MOST_NEW_COLUMNS, seed)
     label_table = np.zeros((known + fresh.shape[1], h + vectors.shape[1]), dtype=np.float32)
@@ -137,9 +137,9 @@ def _label_rows(codes: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:
 
 
 def _updated_code(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, ridge: float, seed: int) -> ClosedForm:
-    """The code after these rows; the columns of labels that came with an update go by the rows since then."""
+    """The code after these rows; columns of labels that an update added use only the rows since that update."""
     code, neighbours = stack.code, stack.neighbours
-    # D may have been tuned, so the code that stands for a row's labels is the one that D reads as those labels.
+    # D may have been fine-tuned, so the target code of a row is computed from D, not from the label table.
     label_table = np.asarray(code.label_table)
     target = labels @ np.linalg.pinv(label_table).T if code.residual else sparse_product(labels, label_table)
     wanted = np.asarray(target, dtype=np.float32) - sparse_product(rows, code.word_table)
@@ -156,11 +156,11 @@ def _updated_code(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, ridg
 
 
 def _old_rows(neighbours: Neighbours | None, words: int, most: int, seed: int, first: int) -> sp.csr_matrix:
-    """At most so many of the rows that neighbours remember, from the row `first` on; one more row a word stands for the
-    others, which it is as long as.
+    """A sample of the rows that the neighbours store, from the row `first` on.
 
-    A frequent word, which neighbours do not follow, counts as much as the most frequent one that they do. Where nothing
-    remembers rows there are none.
+    The rows outside the sample are replaced by one row per word, of the same total squared weight: the diagonal of
+    A'A stays exact. Words too frequent for the neighbours to store get the weight of the most frequent stored word.
+    Without neighbours there are no rows.
     """
     if neighbours is None or first >= neighbours.search.size:
         return sp.csr_matrix((0, words), dtype=np.float32)
@@ -180,7 +180,7 @@ def _column_squares(rows: sp.csr_matrix) -> np.ndarray:
 
 
 def _network_with(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix) -> JointNetwork | NetworkComponent:
-    """The network, whose D has a row for each new label, at the height at which its scores of known labels lie."""
+    """The network with a row of D for each new label, scaled to the range of its scores of known labels."""
     component = stack.network
     if isinstance(component, JointNetwork):
         predicted = component.predict(rows, stack.code.linear_codes(rows))
@@ -205,7 +205,7 @@ def _network_with(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix) -> J
 def _rows_of_new_labels(
     codes: np.ndarray, table: np.ndarray, bias: np.ndarray, labels: sp.csr_matrix
 ) -> tuple[np.ndarray, np.ndarray]:
-    """D's vectors and biases of the labels beyond those of `table`, by the codes of rows that carry them."""
+    """Vectors and biases in D for the labels beyond those of `table`, from the codes of rows that carry them."""
     known, sample = len(bias), np.arange(len(codes))[:_SAMPLE]
     scores = codes[sample] @ table.T + bias
     carried = labels[sample][:, :known].toarray() > 0
@@ -221,7 +221,7 @@ def _rows_of_new_labels(
 def _updated_network(
     component: JointNetwork | NetworkComponent, code: ClosedForm, rows: sp.csr_matrix, labels: sp.csr_matrix, seed: int
 ) -> JointNetwork | NetworkComponent:
-    """Its linear path goes along with the code, and the rest learns a little; networks of older files stay."""
+    """The linear path follows the code and the other weights train a little; networks of older files do not change."""
     if not isinstance(component, JointNetwork):
         return component
     return component.trained_further(rows, code.linear_codes(rows), labels, epochs=_EPOCHS, seed=seed)

@@ -1,9 +1,9 @@
-"""Rankers after some more rows.
+"""Update the rankers with new rows.
 
-Where neighbours remember the old rows nearly whole, every label is solved again, on all rows that could carry it: old
-and new ones, or, of a label that came with an update, the rows since then. Of those before nobody knows whether they
-would carry it. Where they are not remembered (a model without neighbours, or rows of which frequent words make up
-much), the new rows move the old weights.
+If the neighbours store the old rows nearly completely, the SVM of every label is trained again, on all rows that could
+carry the label: old and new ones, or, for a label that an update added, the rows since that update. Otherwise (a model
+without neighbours, or rows that consist mostly of frequent words, which are not stored) the old weights are moved by
+the new rows.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from rankae.components.rankers import Rankers, random_negatives
 from rankae.components.stack import Stack
 from rankae.numerics.shortlist import Shortlist
 
-_RANDOM_NEGATIVES = 10  # labels a row, so that rankers learn what their labels are about
-_REMEMBERED = 0.8  # of a row's squared length, on average, from which the rest does not matter
+_RANDOM_NEGATIVES = 10  # random labels for each row, added to the shortlist as easy negatives
+_REMEMBERED = 0.8  # share of the rows' squared length that must be stored for training on them
 
 
 def updated_rankers(
@@ -32,11 +32,11 @@ def updated_rankers(
     cost: float,
     seed: int,
 ) -> Rankers:
-    """The rankers of the stack, which has a place for every label, after these rows.
+    """The rankers of the stack, which has columns for every label, after these rows.
 
-    neighbours : which remember the new rows too, behind the old ones.
-    counts : on how many old rows each known label stands; labels beyond them are new.
-    cost : as the rankers were trained with.
+    neighbours : with the new rows stored behind the old ones.
+    counts : the number of old rows with each known label; labels beyond them are new.
+    cost : the same as in the first training of the rankers.
     """
     assert isinstance(stack.rankers, Rankers)
     every = None if neighbours is None else _remembered_rows(neighbours, rows)
@@ -50,7 +50,7 @@ def updated_rankers(
 
 
 def _solved_again(stack: Stack, neighbours: Neighbours, every: sp.csr_matrix, cost: float, seed: int) -> Rankers:
-    """Every label on the rows since which it is known."""
+    """Train every label on the rows from its `known_since` on."""
     labels = sp.csr_matrix(neighbours.labels).astype(np.float32)
     proposals = _proposals(stack, every)
     proposals.append(neighbours.predict(every, leave_one_out=True).propose(stack.proposed))
@@ -70,7 +70,7 @@ def _solved_again(stack: Stack, neighbours: Neighbours, every: sp.csr_matrix, co
 
 
 def _remembered_rows(neighbours: Neighbours, rows: sp.csr_matrix) -> sp.csr_matrix | None:
-    """All rows that neighbours know, the new ones last and whole; None where too little of the old ones is left."""
+    """All stored rows, then the new ones; None if too little of the old rows is stored."""
     old = neighbours.search.matrix().tocsr()[: neighbours.search.size - rows.shape[0]].astype(np.float32)
     if old.shape[0] == 0 or old.multiply(old).sum() < _REMEMBERED * old.shape[0]:
         return None
@@ -78,7 +78,7 @@ def _remembered_rows(neighbours: Neighbours, rows: sp.csr_matrix) -> sp.csr_matr
 
 
 def _proposals(stack: Stack, rows: sp.csr_matrix) -> list[np.ndarray]:
-    """What the components that have not seen the new rows propose, neighbours aside."""
+    """Proposals of the components (without the neighbours) that were not trained on the new rows."""
     predicted = replace(stack, neighbours=None, names=None).predictions(rows)
     return [predicted[name].propose(stack.proposed) for name in ("code", "network") if name in predicted]
 
@@ -86,7 +86,7 @@ def _proposals(stack: Stack, rows: sp.csr_matrix) -> list[np.ndarray]:
 def _unseen_shortlist(
     stack: Stack, neighbours: Neighbours | None, rows: sp.csr_matrix, labels: sp.csr_matrix, known: int, seed: int
 ) -> Shortlist:
-    """Which labels the components propose for new rows, none of which is its own neighbour."""
+    """The labels that the components propose for the new rows; no row is its own neighbour."""
     proposals = _proposals(stack, rows)
     if neighbours is not None:
         proposals.append(_votes_of_others(neighbours, rows).propose(stack.proposed))
@@ -97,7 +97,7 @@ def _unseen_shortlist(
 
 
 def _votes_of_others(neighbours: Neighbours, rows: sp.csr_matrix):
-    """Votes for the last rows that the neighbours remember, without their own."""
+    """Votes for the last of the stored rows, without the vote of the row itself."""
     one_more = Neighbours(neighbours.search, neighbours.labels, neighbours.count + 1)
     nearest, cosine = one_more.nearest(rows)
     last_rows = neighbours.search.size - rows.shape[0] + np.arange(rows.shape[0])

@@ -79,6 +79,16 @@ def test_both_kinds_of_validation_rows_answer_the_same_questions(trusted):
     assert len(scored.shortlist) == validation.labels.shape[0] == len(validation.learnable)
 
 
+def test_a_network_learns_from_fewer_rows_than_there_are_labels():
+    """Each fold's code is then shorter than that of all rows."""
+    rows, carried = _problem(100, 110)
+    training = Training()
+    settings = RecipeSettings(network=1, epochs=1, neighbours=False, rankers=False)
+    own = resolved(settings, rows, sp.csr_matrix(carried), ridge=1.0, training=training)
+    task = Task(rows, sp.csr_matrix(carried), own, training, Steps(None, {}, training.choices))
+    assert fit_stack(task).top(rows[:3], 5)[0].shape == (3, 5)
+
+
 def test_few_rows_have_the_code_alone_which_is_calibrated_out_of_sample():
     rows, told = _problem(60, 10)
     task = _task(rows, sp.csr_matrix(told))

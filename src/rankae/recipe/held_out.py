@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -128,7 +127,9 @@ class HeldOutFolds:
         several folds, each has a network of its own, and one more is trained on all rows."""
         began, task = time.perf_counter(), self.task
         for f, without in enumerate(self.start.without):
-            start = replace(self.start, label_table=without.label_table, loo_codes=without.codes)
+            # Fewer rows may have fewer singular vectors. The words themselves are not read: rows come with their codes.
+            word_table = self.start.word_table[:, : without.label_table.shape[1]]
+            start = WarmStart(word_table, without.label_table, without.codes, self.start.ridge)
             learn = np.flatnonzero(self.fold != f)
             self.networks.append(train_network(task, f"network {f}", start, f + 1, learn))
         if len(self.folds) == 1:

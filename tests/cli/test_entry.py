@@ -136,3 +136,12 @@ def test_a_name_that_is_nearly_right_is_suggested(rankae, data, tmp_path, argume
     ended = rankae("train", data, "--model", tmp_path / "m", *arguments)
     assert (ended.code, ended.err.count("\n")) == (2, 1)
     assert f"did you mean {meant!r}?" in ended.err
+
+
+def test_what_a_terminal_cannot_show_is_replaced(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"text": "a", "labels": ["K\\u00e4se", "half \\ud83d"]}\n')
+    for encoding in ("ascii", "utf-8"):
+        command = [sys.executable, "-m", "rankae", "data", "info", str(tmp_path / "rows.jsonl")]
+        ended = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONIOENCODING": encoding})
+        assert (ended.returncode, ended.stderr) == (0, b"")
+        assert b"half ? (1)" in ended.stdout

@@ -87,3 +87,11 @@ def test_rows_without_labels_measure_nothing(rankae, model, tmp_path):
     ended = rankae("evaluate", model, tmp_path / "rows.jsonl")
     assert (ended.code, ended.out) == (2, "")
     assert "no row has a label" in ended.err
+
+
+def test_labels_that_the_model_does_not_know_are_told(rankae, data, model, tmp_path):
+    known = json.loads((data / "test.jsonl").read_text().splitlines()[0])
+    rows = [known | {"labels": [known["labels"][0], "unheard of"]}, known | {"labels": known["labels"][:1]}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert "33.33 % of the labels are unknown to the model" in rankae("evaluate", model, tmp_path / "rows.jsonl").out
+    assert json.loads(rankae("evaluate", model, data, "--json").out)["unknown_labels"] == 0

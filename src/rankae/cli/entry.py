@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -56,6 +57,10 @@ def main() -> None:
         if getattr(sys, name) is None:  # closed by whoever started us: what is written there goes nowhere
             stream = open(os.open(os.devnull, os.O_RDWR), "r" if number == 0 else "w")  # noqa: SIM115
             setattr(sys, name, stream)
+    for output in (sys.stdout, sys.stderr):
+        # A terminal that is not UTF-8 lacks bars and most labels, and no terminal has half of a surrogate pair.
+        if isinstance(output, io.TextIOWrapper):
+            output.reconfigure(errors="replace")
     for interruption in (signal.SIGINT, signal.SIGTERM):
         signal.signal(interruption, _interrupt)
     sys.exit(run(sys.argv[1:]))

@@ -15,6 +15,8 @@ from rankae.errors import RankaeError
 from rankae.report.terminal import print_measures, say
 
 if TYPE_CHECKING:
+    import scipy.sparse as sp
+
     from rankae.base.cuts import Cuts
     from rankae.base.ranker import LabelRanker
 
@@ -78,6 +80,7 @@ def evaluate(
         "split": split,
         "labels": len(ranker.classes_),
         "trained_on_these_rows": trained_on,
+        "unknown_labels": round(_unknown_share(result.labels, len(ranker.classes_)), 2),
     }
     if per_label is not None:
         write_per_label(per_label, result)
@@ -87,9 +90,16 @@ def evaluate(
         typer.echo(json_module.dumps(figures))
         return
     print_measures(f"{rows.name}: {figures['rows']:,} rows", {ranker.method: figures} | _best(figures, at), at)
+    if figures["unknown_labels"]:
+        say(f"{figures['unknown_labels']:.2f} % of the labels are unknown to the model and count as misses")
     _print_calibration(figures, at)
     if threshold or cut is not None:
         _print_f1(figures, cuts)
+
+
+def _unknown_share(labels: sp.csr_matrix, known: int) -> float:
+    """The share of all rows' labels that the model has never seen, in percent."""
+    return 100 * float((labels.indices >= known).mean()) if labels.nnz else 0.0
 
 
 def _best(figures: dict[str, Any], at: tuple[int, ...]) -> dict[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""`data info`: the columns of the paper's Table 1 for any data, and what else one should know before training."""
+"""`data info`: the columns of the paper's Table 1 for any data, and properties to check before training."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def frequent(counts: dict[Any, int]) -> dict[str, int]:
 
 
 def like_empty(labels: dict[str, int]) -> list[str]:
-    """Those that look like the mark of an empty cell."""
+    """Label names that look like the mark of an empty cell."""
     return [name for name in labels if name.strip().lower() in _LIKE_EMPTY]
 
 
@@ -81,7 +81,7 @@ def histogram(counts: np.ndarray) -> dict[str, int]:
 
 
 def differences(facts: dict[str, Any], known: Known) -> list[str]:
-    """A sentence for each count that is not the published one."""
+    """A sentence for each count that differs from the published one."""
     found = []
     for what in ("train", "dev", "test"):
         have, published = facts["rows"].get(what), getattr(known, what)
@@ -121,7 +121,7 @@ def _keys(data: Dataset) -> list[bytes | str]:
 
 
 def _duplicates(data: Dataset) -> int:
-    """Rows whose text or features an earlier row has too."""
+    """The number of rows whose text or features equal those of an earlier row."""
     return len(data) - len(set(_keys(data)))
 
 

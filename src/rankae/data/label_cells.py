@@ -30,7 +30,7 @@ def empty_if_no_value(cell: str) -> str:
 
 
 def separator_among(cells: Iterable[str | None], separators: str = SEPARATORS) -> str | None:
-    """What stands between labels: "list" where every cell is a list, else the first of | ; , that is not rare."""
+    """The separator between labels: "list" if every cell is a list, otherwise the first of | ; , that is not rare."""
     filled = [cell.strip() for cell in cells if cell and cell.strip() not in NO_VALUE]
     filled = [cell for cell in filled if cell]
     if filled and all(_like_a_list(cell) for cell in filled):

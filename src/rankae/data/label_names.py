@@ -1,4 +1,4 @@
-"""Names of labels as words: which of them say something, and their weights in the columns of texts."""
+"""Label names as weighted words, in the columns of the text features, if the names are informative."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from rankae.data.text import TextFeatures
 from rankae.data.tokens import characters, pieces
 
-_COMMON = 0.2  # of the labels: what so many are called by tells none from others
-_TELLING = 0.5  # the share of labels, or of their rows, that must have a telling name for names to count
+_COMMON = 0.2  # of the labels: words in more names than this are not informative
+_TELLING = 0.5  # the share of labels, or of their rows, that must have an informative name
 _PARTED = re.compile(r"(?<=[a-z])(?=[A-Z])|_")  # givenName and given_name are two words each
 # How much the words of each field count.
 _WEIGHTS = {"name": 1.0, "alternatives": 0.5, "description": 0.3, "parents": 0.3}
@@ -22,7 +22,7 @@ _WEIGHTS = {"name": 1.0, "alternatives": 0.5, "description": 0.3, "parents": 0.3
 
 @dataclass(frozen=True)
 class LabelEntry:
-    """What is known of a label besides the rows that carry it."""
+    """A label with its names, description and parents."""
 
     label: str
     name: str
@@ -32,9 +32,9 @@ class LabelEntry:
 
 
 def name_rows(entries: Sequence[LabelEntry], text: TextFeatures, counts: np.ndarray) -> sp.csr_matrix | None:
-    """The weighted words of each label's names, labels x columns of texts; None where names are no more than ids.
+    """The weighted words of each label's names, labels x text columns; None if the names are only ids.
 
-    counts : training rows of each label.
+    counts : the number of training rows with each label.
     """
     weighted_words = [_weighted(entry, text) for entry in entries]
     labels_with = Counter(word for words in weighted_words for word in words)
@@ -63,7 +63,7 @@ def weighted_names(entries: Sequence[LabelEntry], text: TextFeatures) -> sp.csr_
 
 
 def _unit_rows(weighted_words: Sequence[Mapping[str, float]], text: TextFeatures) -> sp.csr_matrix:
-    """Names x columns of a vocabulary: the rarer a word, the more it weighs, and most of all one that no text has."""
+    """Names x columns of a vocabulary, weighted by inverse document frequency; words in no text weigh most."""
     column = {
         word: at for word, at in text.columns_of({word for words in weighted_words for word in words}).items() if at
     }
@@ -89,7 +89,7 @@ def _by_characters(words: Mapping[str, float]) -> dict[str, float]:
 
 
 def _weighted(entry: LabelEntry, text: TextFeatures) -> dict[str, float]:
-    """The words of an entry, each with the largest weight of the fields that it stands in."""
+    """The words of an entry, each with the largest weight among the fields that contain it."""
     words: dict[str, float] = {}
     fields = {
         "name": [entry.name],

@@ -1,9 +1,9 @@
-"""Near-duplicates among the rows, and held-out rows that tell how a model does on what it has not seen.
+"""Find near-duplicate rows, and split off held-out rows with regard to them.
 
-Packages of one source, versions of one law, products of one series: training data is full of near-duplicates, and a row
-whose copy is in the training part is no test of anything but memory. Whether the rows to come are copies too, nobody
-knows. So every second group of alike rows is held out as a whole, as if the model had never met their like, and of the
-others single rows are; whoever learns from them is told how near a training row is.
+Training data is full of near-duplicates: packages of one source, versions of one law, products of one series. A
+held-out row whose copy is in the training part tests only memory, but future rows may be copies too. So half of the
+groups of similar rows are held out as whole groups, and single rows are held out from the others. Models that are
+fitted on held-out rows get the similarity of the nearest training row as a feature.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from numba import njit
 
 _ALIKE = 0.8  # cosine from which two rows are near-duplicates
-_OF_A_GROUP = 0.5  # cosine from which they are of one group: packages of one source, films of one series
-_MOST_OF_A_GROUP = 50  # rows; of chains of alike rows the ends are strangers
+_OF_A_GROUP = 0.5  # cosine from which two rows are in one group: packages of one source, films of one series
+_MOST_OF_A_GROUP = 50  # rows; the ends of longer chains are no longer similar
 _TOGETHER = 0.5  # the share of groups that are held out whole
-_ENOUGH_ROWS = 6000  # held-out rows beyond this teach nothing new
+_ENOUGH_ROWS = 6000  # more held-out rows bring no gain
 _SHARE = 0.15
 _FIFTHS = 5
 _ENOUGH_IN_FIFTHS = 2400  # held-out rows; bibtex and tmdb-plots, rows split off train: with more nothing was gained
@@ -24,16 +24,16 @@ _ENOUGH_TO_COMPARE = 10_000  # rows that settings are compared on
 
 
 def sample_to_compare(rows: int, seed: int = 0) -> np.ndarray:
-    """Places, ascending, of the rows that settings are compared on: all of them, or enough."""
+    """Ascending indices of the rows on which settings are compared: all rows, or a sample of them."""
     return np.sort(np.random.default_rng(seed).permutation(rows)[:_ENOUGH_TO_COMPARE])
 
 
 def novel_rows(rows: sp.csr_matrix, among: sp.csr_matrix | None = None) -> np.ndarray:
-    """Places of the rows without a near-duplicate; all rows, if fewer than a fifth are without.
+    """Indices of the rows without a near-duplicate; all rows if fewer than a fifth have none.
 
-    Settings must be compared on the same rows: what is one depends on the features, so ask once, not for each.
+    The result depends on the features, so compute it once if several settings are compared on the same rows.
 
-    among : where to look for copies; by default among the rows themselves.
+    among : the rows to search for copies; by default the rows themselves.
     """
     from rankae.numerics.row_search import RowSearch  # torch takes a while to import
 
@@ -42,15 +42,15 @@ def novel_rows(rows: sp.csr_matrix, among: sp.csr_matrix | None = None) -> np.nd
 
 
 def novel_places(nearest: np.ndarray) -> np.ndarray:
-    """`novel_rows` by the cosine of each row's nearest other row, 0 if nobody looked."""
+    """`novel_rows`, given the cosine of each row's nearest other row (0 if it is unknown)."""
     novel = np.flatnonzero(nearest <= _ALIKE)
     return novel if 5 * len(novel) >= len(nearest) else np.arange(len(nearest))
 
 
 def held_out_sizes(n: int) -> list[int]:
-    """How many of n rows each fold holds out.
+    """The number of rows that each fold holds out.
 
-    One fold of 15 % where that is enough. Else fifths, as few as are enough: everything is trained once more for each.
+    One fold of 15 % if that is enough; otherwise as few folds of 20 % as are enough, because each costs a training.
     """
     if n * _SHARE >= _ENOUGH_ROWS / 4:
         return [min(_ENOUGH_ROWS, int(_SHARE * n))]
@@ -74,9 +74,9 @@ def held_out_folds(groups: np.ndarray, seed: int) -> np.ndarray:
 
 
 def alike_groups(nearest: np.ndarray, cosine: np.ndarray) -> np.ndarray:
-    """The group of each row, from 0 on: rows that are alike, or alike to one that is; the most alike join first.
+    """The group number of each row: single-linkage clusters of similar rows, where the most similar are joined first.
 
-    nearest, cosine : the rows nearest to each row, padded with -1, and how near they are.
+    nearest, cosine : the rows nearest to each row, padded with -1, and their cosines.
     """
     row, place = np.nonzero((nearest >= 0) & (cosine > _OF_A_GROUP))
     most_alike = np.argsort(-cosine[row, place], kind="stable")

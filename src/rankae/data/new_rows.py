@@ -1,8 +1,8 @@
-"""Rows of the training data as they would be read if they came later: without the words that only they have.
+"""Convert held-out training rows to the form that new rows have: without the words that only they contain.
 
-A vocabulary is made of words that several training rows have. What a new text has of other words is passed over, and
-its weights are brought to the same length without them. A training row that is held out still has all its words. They
-take up a part of its length, so every component would score it lower than it scores a new row.
+The vocabulary consists of words that several training rows contain. Other words of a new text are ignored, and its
+weights are normalised without them. A held-out training row still contains all its words, which take up a part of its
+length, so every component would score it lower than a new row.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sp
 
-_ENOUGH = 2  # rows of a word that a vocabulary has
+_ENOUGH = 2  # the fewest rows of a word in the vocabulary
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class NewRows:
     """
     Attributes
     ----------
-    rows : the rows without the words that too few of the others have, as long as they were.
-    factors : of each row, what the words that are left were multiplied by.
+    rows : the rows without the words that too few other rows contain, rescaled to their former length.
+    factors : for each row, the factor by which the remaining words were multiplied.
     """
 
     rows: sp.csr_matrix

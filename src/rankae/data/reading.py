@@ -1,7 +1,7 @@
 """Reading settings: which columns of a table (or fields of JSON lines) hold the text, the labels and the id.
 
-What a user does not say is found by the usual names. What was found is kept with a model, so that new files are read
-as the training data was, or refused where they do not fit.
+Settings that the user does not give are inferred from the usual column names. They are saved with the model, so that
+new files are read like the training data, or refused if they do not fit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DELIMITER_WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "p
 
 @dataclass(frozen=True)
 class ReadingSettings:
-    """How the rows of a file are read; None and empty mean "find it by the usual names".
+    """How the rows of a file are read; None and empty mean "infer from the usual names".
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class ReadingSettings:
         return replace(self, **changes)
 
     def label_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """The columns that tell the labels: one of label cells, or several of 0 and 1."""
+        """The columns of the labels: one of label cells, or several of 0 and 1."""
         if self.label_column is None or self.label_column in columns:
             return () if self.label_column is None else (self.label_column,)
         return _names(self.label_column)
@@ -152,7 +152,7 @@ class ReadingSettings:
         return "; ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
-        """What a model keeps; columns that were only carried along are no matter of the model's."""
+        """The settings to save with a model, without the columns that were only carried along."""
         return {
             "format": self.format,
             "text_columns": list(self.text_columns),
@@ -164,7 +164,7 @@ class ReadingSettings:
 
     @classmethod
     def from_json(cls, kept: Any) -> Self | None:
-        """What a model keeps, or None if it keeps nothing that can be used (older models, forged files)."""
+        """The settings saved with a model, or None if they are missing or not valid (older models, forged files)."""
         if not isinstance(kept, dict):
             return None
         words: dict[str, Any] = {
@@ -206,7 +206,7 @@ def _usual(columns: Sequence[str], names: Sequence[str]) -> str | None:
 
 
 def _usual_text(columns: Sequence[str]) -> tuple[str, ...]:
-    """A title and what it stands over, or the one of them that there is."""
+    """The usual title and text columns, as far as they exist."""
     names_found = (_usual(columns, TITLE_COLUMNS), _usual(columns, TEXT_COLUMNS))
     return tuple(name for name in names_found if name is not None)
 

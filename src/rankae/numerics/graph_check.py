@@ -74,8 +74,8 @@ def _check_links(graph: _Graph, nodes: np.ndarray, level: int) -> None:
     else:
         at = starts + _KEY + 2 + 4 * (1 + graph.base_links) + 4 * (1 + graph.links) * (level - 1)
         most = graph.links
-    slots_and_counts = _gather(graph.blob, at, 4 * (1 + most)).view(np.uint32)
-    counts, slots = slots_and_counts[:, 0], slots_and_counts[:, 1:]
+    records = _gather(graph.blob, at, 4 * (1 + most)).view(np.uint32)
+    counts, slots = records[:, 0], records[:, 1:]
     _ask(bool((counts <= most).all()))
     linked = slots[np.arange(most) < counts[:, None]]
     _ask(bool((linked < len(graph.levels)).all()) and bool((graph.levels[linked] >= level).all()))

@@ -1,4 +1,4 @@
-"""The service: all routes, with the guard before them."""
+"""The ASGI application: all routes behind the guard."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ def create_app(settings: ServiceSettings) -> FastAPI:
 
 
 def from_environment() -> FastAPI:
-    """What a worker process runs."""
+    """The application factory of a worker process."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     return create_app(ServiceSettings.from_environment())

@@ -1,4 +1,4 @@
-"""The card of a model: what it learnt from, how good it is on rows that it had not seen, label by label."""
+"""The card of a model: its training data, and its quality on held-out rows, label by label."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DEPTHS = (1, 3, 5)
 
 
 def card(model: Served) -> dict[str, Any]:
-    """JSON values; figures are null for a model that keeps no held-out rows."""
+    """The card as JSON values; the figures are null for a model without held-out rows."""
     facts, ranker = model.facts, model.ranker
     shown = {
         "method": ranker.method,
@@ -46,7 +46,7 @@ def card(model: Served) -> dict[str, Any]:
 
 
 def _said(choice: Any) -> str:
-    """A choice in words: older models keep a sentence, newer ones setting, value, reason and evidence."""
+    """A choice as text. Older models store it as text, newer ones as setting, value, reason and evidence."""
     if isinstance(choice, dict):
         value, reason = choice.get("value"), choice.get("reason")
         return f"{value} ({reason})" if reason else str(value)

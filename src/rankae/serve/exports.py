@@ -1,4 +1,4 @@
-"""Decisions as files: training data, and reviewed flags that `rankae audit apply` reads."""
+"""Export decisions as training data, and as the reviewed flags that `rankae audit apply` reads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def training_lines(store: Store, format: str, done: bool = True) -> Iterator[byt
 
 
 def flag_lines(store: Store, format: str = "jsonl") -> Iterator[bytes]:
-    """Every reviewed flag of an audit with `decision`, "accept" or "reject": the last word on each."""
+    """Every reviewed flag of an audit with `decision`, "accept" or "reject": the latest one for each flag."""
     last: dict[tuple[Any, ...], Decision] = {}
     for decision in store.all():
         flag = decision.about.get("flag")

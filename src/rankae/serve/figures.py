@@ -1,4 +1,4 @@
-"""What /metrics tells Prometheus. No figure carries anything that a user wrote."""
+"""The metrics that Prometheus reads from /metrics. None contains text from a user."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OPEN = Gauge("rankae_open_requests", "Requests that are being answered", multipr
 
 
 def exposition() -> tuple[bytes, str]:
-    """The figures of all worker processes, and their content type."""
+    """The metrics of all worker processes, and their content type."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return generate_latest(REGISTRY), CONTENT_TYPE_LATEST
     registry = CollectorRegistry()

@@ -1,4 +1,4 @@
-"""What stands before every route: who may enter, how large a request may be, and what headers its answer carries."""
+"""Checks before every route: access, the size and time of a request, and the headers of its answer."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from rankae.serve.problems import Refused, busy
 from rankae.serve.settings import ServiceSettings
 
 log = logging.getLogger("rankae.serve")
-# Where no token is asked for: whether the service lives is no secret, and the page asks for the token itself.
+# Paths without a token: the health check is no secret, and the page asks for the token itself.
 OPEN_PATHS = ("/v2/health/", "/page/")
 OPEN_PAGES = ("/", "/docs", "/openapi.json", "/health", "/favicon.ico")
-STREAMED = "/batch"  # the end of paths whose bodies are too large for memory; they read and count them themselves
+STREAMED = "/batch"  # the ending of paths whose bodies exceed the memory; these routes limit the body themselves
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -69,7 +69,7 @@ class Guard:
                 receive = _given(body, receive)
             await self.app(scope, receive, answer)
         except Refused as error:
-            extra = (error.headers or {}) | {"Connection": "close"}  # what is left of the body is not read
+            extra = (error.headers or {}) | {"Connection": "close"}  # the rest of the body is not read
             await JSONResponse({"detail": error.sentence}, error.status, extra)(scope, receive, answer)
         finally:
             self._open -= 1
@@ -93,11 +93,11 @@ class Guard:
         if settings.token is None or path in OPEN_PAGES or path.startswith(OPEN_PATHS):
             return
         if not hmac.compare_digest(_shown_token(headers).encode(), settings.token.encode()):
-            # Basic is what tools that know no bearer tokens (Label Studio, old clients) can send.
+            # Tools without bearer tokens (Label Studio, old clients) use basic authentication.
             raise Refused(401, "a token is needed: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
 
     def _check_origin(self, method: str, host: str, headers: Headers) -> None:
-        """Other sites' pages may not make a browser write here."""
+        """Refuse writes that a page of another site makes through the user's browser."""
         if method in ("GET", "HEAD", "OPTIONS"):
             return
         origin = headers.get("origin")
@@ -130,7 +130,7 @@ class Guard:
 
 
 def _given(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that hands out the body, then what the connection says."""
+    """A `receive` that gives the body, then the messages of the connection."""
     given = False
 
     async def again() -> Message:

@@ -1,4 +1,4 @@
-"""Type-ahead over label names: quick among a million."""
+"""Type-ahead search over label names, fast for a million labels."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-_KEY = 8  # bytes of a word by which it is looked up
-_SCANNED = 8_000_000  # bytes of the most frequent names in which letters within a word are looked for
+_KEY = 8  # bytes of a word in its search key
+_SCANNED = 8_000_000  # bytes of the most frequent names that are searched for letters within a word
 _LINE, _FIRST_BEYOND_ASCII = 10, 128
 
 
@@ -19,10 +19,11 @@ def folded(name: str) -> str:
 
 
 class LabelSearch:
-    """Names whose beginning, then those one of whose words' beginnings, then those any of whose letters were typed.
+    """Search label names by what was typed: first names that begin with it, then names with a word that begins with it,
+    then names that contain it.
 
-    The names stand in one string, most frequent first, so that what stands earlier is the better answer. The places
-    where words begin are sorted by their first eight bytes.
+    All names are kept in one string, the most frequent first, so an earlier match is a better answer. The positions of
+    word beginnings are sorted by the first eight bytes of the word.
     """
 
     def __init__(self, names: Sequence[str], counts: np.ndarray) -> None:
@@ -39,7 +40,7 @@ class LabelSearch:
         self._keys, self._places = keys[order], places[order].astype(np.int32 if len(self._text) < 2**31 else np.int64)
 
     def find(self, typed: str, most: int = 10) -> list[int]:
-        """Columns of the best `most` labels; without a letter typed, the most frequent ones."""
+        """Columns of the best `most` labels; the most frequent ones if nothing was typed."""
         needle = folded(typed).encode("utf-8", "replace")
         if not needle:
             return self._order[:most].tolist()
@@ -51,11 +52,11 @@ class LabelSearch:
         at = -1
         while len(found) < most and (at := self._text.find(needle, at + 1, _SCANNED)) >= 0:
             found |= dict.fromkeys(self._lines(np.array([at]), 1))
-            at = self._text.find(b"\n", at)  # once a name
+            at = self._text.find(b"\n", at)  # each name counts once
         return self._order[list(found)[:most]].tolist()
 
     def _words_with(self, needle: bytes) -> np.ndarray:
-        """Places of words that begin with the needle."""
+        """Positions of words that begin with the needle."""
         ends = (needle[:_KEY].ljust(_KEY, fill) for fill in (b"\x00", b"\xff"))
         low, high = (np.uint64(int.from_bytes(end, "big")) for end in ends)
         places = self._places[np.searchsorted(self._keys, low) : np.searchsorted(self._keys, high, side="right")]
@@ -64,14 +65,14 @@ class LabelSearch:
         return np.array([at for at in places.tolist() if self._text.startswith(needle, at)], dtype=np.int64)
 
     def _lines(self, places: np.ndarray, most: int) -> list[int]:
-        """The first names that hold these places, in order; a name may hold several."""
+        """The first names that contain these positions, in order; a name may contain several."""
         enough = 8 * most
         first = np.sort(np.partition(places, enough)[:enough] if len(places) > enough else places)
         return list(dict.fromkeys((np.searchsorted(self._starts, first, side="right") - 1).tolist()))[:most]
 
 
 def _beginnings(letters: np.ndarray) -> np.ndarray:
-    """Places where a line or a word begins: a letter or digit after something else."""
+    """Positions where a line or a word begins: a letter or digit after another character."""
     ascii_letters = [chr(i).isalnum() for i in range(_FIRST_BEYOND_ASCII)]
     is_letter = np.array([*ascii_letters, *[True] * (256 - _FIRST_BEYOND_ASCII)])[letters]
     begins = (is_letter[1:] & ~is_letter[:-1]) | (letters[:-1] == _LINE)

@@ -1,4 +1,4 @@
-"""The models that are served, and how a retrained one takes the place of the old without a request being dropped."""
+"""The served models, and replacing one by its retrained version without dropping a request."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Ranked:
     """Labels of some texts, best first, rows x k.
 
     probabilities : None for a model without calibration.
-    passed : which of them the model gives: by its stored cut, else by the threshold of its training.
+    passed : whether the model assigns the label: by its stored cut, else by its threshold.
     """
 
     columns: np.ndarray
@@ -49,14 +49,14 @@ class Ranked:
         return len(self.columns)
 
     def row(self, i: int) -> tuple[list[int], list[float], list[float | None], list[bool]]:
-        """Columns, scores, probabilities and which pass, of one text."""
+        """Columns, scores, probabilities and `passed` of one text."""
         likely = [None] * self.columns.shape[1] if self.probabilities is None else self.probabilities[i].tolist()
         return self.columns[i].tolist(), self.scores[i].tolist(), likely, self.passed[i].tolist()
 
 
 @dataclass(frozen=True)
 class Served:
-    """One model as it is served; it never changes, so a request that began with it ends with it."""
+    """One served model. It is immutable, so a request uses the same model from beginning to end."""
 
     name: str
     folder: Path
@@ -69,7 +69,7 @@ class Served:
 
     @classmethod
     def read(cls, name: str, folder: str) -> Served:
-        """Load, and answer once, so that the first request finds everything compiled and in memory."""
+        """Load the model and predict once, so that everything is compiled and in memory for the first request."""
         if not _NAME.fullmatch(name):
             raise RankaeError(f"{folder} cannot be served under the name {name!r}; rename the folder")
         place = Path(folder)
@@ -80,7 +80,7 @@ class Served:
                 f"{folder} was trained on a feature matrix; the service reads texts, so it cannot serve it"
             )
         if "threads" in ranker.get_params(deep=False):
-            ranker.set_params(threads=1)  # the service's threads share the cores, each with a request of its own
+            ranker.set_params(threads=1)  # requests are computed in parallel, each on one thread
         manifest = read_manifest(place)
         served = cls(name, place, ranker, manifest["sha256"], manifest["facts"], version)
         for k in (1, 5):
@@ -108,7 +108,7 @@ class Served:
         return card(self)
 
     def top(self, texts: Sequence[str], k: int, aim: str | None = None) -> Ranked:
-        """The k best labels of each text; with an `aim`, its cut says which pass."""
+        """The k best labels of each text; with an `aim`, `passed` follows the cut for that aim."""
         columns, scores = self.ranker.top_columns(list(texts), min(k, len(self.names)))
         probabilities = self.ranker.probabilities(columns, scores) if self.calibrated else None
         if aim is None or probabilities is None:
@@ -118,7 +118,7 @@ class Served:
         return Ranked(columns, scores, probabilities, np.asarray(passed) & (columns >= 0))
 
     def cuts(self, aim: str) -> Cuts:
-        """The cut that serves an aim on the held-out rows that the model keeps; found once."""
+        """The cut for an aim, chosen on the model's held-out rows; computed once for each aim."""
         if aim not in self._cuts:
             held_out = self.ranker.held_out_
             if held_out is None:
@@ -136,7 +136,7 @@ class Served:
 
 
 def version_of(folder: Path) -> tuple[int, ...]:
-    """Changes whenever the folder is replaced by another model."""
+    """A value that changes whenever the folder is replaced by another model."""
     try:
         found = (find_folder(folder) / MANIFEST).stat()
     except OSError:
@@ -169,7 +169,7 @@ class Shelf:
         return next(iter(self._served.values()))
 
     async def watch(self, seconds: float) -> None:
-        """Look for retrained models for ever; each is read and warmed up beside the old one before it takes over."""
+        """Watch for retrained models; each is loaded and warmed up before it replaces the old one."""
         while True:
             await asyncio.sleep(seconds)
             for name, served in list(self._served.items()):
@@ -179,12 +179,12 @@ class Shelf:
         try:
             version = version_of(served.folder)
         except ModelFileError:
-            return  # deleted, or just being replaced; the old one is in memory
+            return  # deleted, or being replaced now; the old model is still in memory
         if version in (served.version, self._refused.get(name)):
             return
         try:
             fresh = await asyncio.to_thread(Served.read, name, self.folders[name])
-        except Exception as error:  # a broken model must not end the service that has a good one
+        except Exception as error:  # a broken file must not stop the service: the old model goes on
             log.error("%s: the new model is not served: %s", name, error)
             figures.FAILED_RELOADS.labels(name).inc()
             self._refused[name] = version

@@ -1,4 +1,4 @@
-"""What goes wrong in a request, as one JSON object with one sentence."""
+"""Errors of a request as one JSON object with one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from rankae.errors import RankaeError
 
-BUSY_SECONDS = 1  # what Retry-After says
+BUSY_SECONDS = 1  # the value of Retry-After
 
 
 class Problem(BaseModel):
@@ -22,7 +22,7 @@ class Problem(BaseModel):
 
 
 class Refused(Exception):
-    """A request that gets no answer but this one."""
+    """A request that fails with this status and sentence."""
 
     def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(sentence)
@@ -34,7 +34,7 @@ def busy(sentence: str = "the service is busy; try again in a moment") -> Refuse
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For a route's description: which problems it can answer with."""
+    """The error responses of a route, for its OpenAPI description."""
     words = {
         400: "The body is not what its type says",
         401: "No token, or a wrong one",
@@ -54,7 +54,7 @@ ALWAYS = responses(400, 401, 403, 413, 415, 422, 503, 504)
 
 
 def install(app: FastAPI) -> None:
-    """Every way in which a request fails, answered in one form; nothing of the request is repeated."""
+    """Answer every kind of failure in the same form, without repeating any part of the request."""
 
     @app.exception_handler(Refused)
     async def refused(request: Request, error: Refused) -> JSONResponse:
@@ -78,5 +78,5 @@ def install(app: FastAPI) -> None:
 
 
 def _shown(words: str) -> str:
-    """Fit for UTF-8 and of bearable length."""
+    """Make the text valid UTF-8 and limit its length."""
     return words[:1000].encode("utf-8", "replace").decode("utf-8")

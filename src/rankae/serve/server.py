@@ -1,4 +1,4 @@
-"""Sockets and processes: from settings to a service that listens, and that stops when it has answered what it took."""
+"""Sockets and worker processes: start the service, and stop it after the accepted requests are answered."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BACKLOG = 1024
 
 
 def listen(place: Place) -> socket.socket:
-    """A socket that is bound, so that a port that is taken is one sentence before anything is loaded."""
+    """Bind the socket before anything is loaded, so that a port in use is reported at once."""
     try:
         family, _, _, _, address = socket.getaddrinfo(
             place.host, place.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -31,10 +31,10 @@ def listen(place: Place) -> socket.socket:
 
 
 def run(settings: ServiceSettings, place: Place, listener: socket.socket) -> None:
-    """Serve until a signal says stop."""
+    """Serve until a signal to stop."""
     figures_folder = None
     if place.workers > 1:
-        # Every worker writes its figures there; it must be known before prometheus_client is imported.
+        # Workers write their metrics to this folder; prometheus_client reads the variable when it is imported.
         figures_folder = tempfile.mkdtemp(prefix="rankae-figures-")
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures_folder
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -61,7 +61,7 @@ def run(settings: ServiceSettings, place: Place, listener: socket.socket) -> Non
         else:
             uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:
-        pass  # uvicorn sends itself the signal again once every request has been answered: that is a good end
+        pass  # uvicorn raises the signal again after a graceful shutdown
     finally:
         if figures_folder is not None:
             shutil.rmtree(figures_folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What every route works with."""
+"""The objects that all routes share."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rankae.serve.work import WorkQueue
 
 @dataclass
 class Service:
-    """What routes work with; kept as `app.state.service`."""
+    """The objects that all routes share, as `app.state.service`."""
 
     settings: ServiceSettings
     shelf: Shelf
     work: WorkQueue
     store: Store | None
-    files: WeakSet[tempfile.TemporaryDirectory[str]] = field(default_factory=WeakSet)  # of batches under way
+    files: WeakSet[tempfile.TemporaryDirectory[str]] = field(default_factory=WeakSet)  # of running batches
 
     @property
     def desk(self) -> Store:

@@ -1,4 +1,4 @@
-"""What the service was started with."""
+"""The settings of the service."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Self
 
 from rankae.errors import RankaeError
 
-_ENVIRONMENT = "RANKAE_SERVE_SETTINGS"  # by which worker processes get them
+_ENVIRONMENT = "RANKAE_SERVE_SETTINGS"  # the variable through which worker processes receive them
 _SHORTEST_TOKEN = 16
 
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """One field for each option of `rankae serve`, and the limits that every request keeps.
+    """One field for each option of `rankae serve`, and the limits on every request.
 
     models : the folder of each model, by the name under which it is served.
-    token : what a client has to show; None lets everybody in.
-    hosts : names by which browsers may call a service that has no token (against DNS rebinding); empty for any.
+    token : the access token that clients must send; None for open access.
+    hosts : host names that browsers may use for a service without a token (against DNS rebinding); empty for any.
     threads : computing threads in each worker process.
     queue : texts that may wait in a worker before it answers 503.
     most_files : files of `batch` that a worker holds on disk at a time.
@@ -56,7 +56,7 @@ class ServiceSettings:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the service listens."""
+    """The address on which the service listens."""
 
     host: str
     port: int
@@ -74,12 +74,12 @@ class Place:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Names that may stand in a request's Host header where nothing else keeps strangers out."""
+        """Host names accepted in the Host header of a service without a token."""
         return tuple(dict.fromkeys(("localhost", "127.0.0.1", "::1", self.host, *self.names)))
 
 
 def named_models(folders: list[Path]) -> dict[str, str]:
-    """Each folder under its own name."""
+    """Map the name of each folder to the folder."""
     found: dict[str, str] = {}
     for folder in folders:
         name = folder.resolve().name

@@ -1,4 +1,4 @@
-"""What the decisions of a desk tell: how much was done, by whom, and how often the model was right."""
+"""Statistics of a desk's decisions: how many, by whom, and how often the model was right."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _BINS = 10  # of probability
 
 
 def statistics(store: Store) -> dict[str, Any]:
-    """Figures over the last word on each text.
+    """Statistics over the latest decision on each text.
 
-    Of every tag that a person was shown and accepted or rejected, the model's probability is known: `calibration`
-    says for each band of it how many there were and what share was accepted.
+    `calibration` groups the tags that a person accepted or rejected by the model's probability, and gives the number
+    and the accepted share in each band.
     """
     by: Counter[str] = Counter()
     decisions = 0

@@ -1,7 +1,8 @@
-"""Decisions in SQLite: nothing is overwritten, and what was acknowledged is on the disk.
+"""Decisions in SQLite: nothing is overwritten, and every acknowledged decision is on the disk.
 
-A decision is one person's whole verdict on one text: what was shown, accepted, rejected and added. Somebody who changes
-their mind writes another one. The latest of all is what `latest` gives; where people disagree, `conflicts` says so.
+A decision is one person's whole verdict on one text: the labels that were shown, accepted, rejected and added. Whoever
+changes their mind adds another decision. `latest` gives the latest decision on each text, `conflicts` the texts on
+which people disagree.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ _FIELDS = (
     "number, uid, at, by, model, fingerprint, document, shown, accepted, rejected, added, done, about, "
     "(SELECT text FROM texts WHERE hash = document) AS text"
 )
-# Of row r of upload u: whether the last word on it says so. A text may have many flags, each with decisions of its own.
+# Whether the latest decision on row r of upload u is "done". A text may have many flags, each with its own decisions.
 _IS_DONE = (
     "COALESCE((SELECT d.done FROM decisions d WHERE d.document = r.document AND d.kind = u.kind AND (u.kind = 'texts' "
     "OR json_extract(d.about, '$.upload') = u.number AND json_extract(d.about, '$.place') = r.place) "
@@ -75,9 +76,9 @@ _LISTS = ("shown", "accepted", "rejected", "added")
 class Decision:
     """One person's verdict on one text.
 
-    shown : what the person saw: label, probability and score of each tag.
-    done : whether the person has finished with the text; half a verdict is kept, but not learnt from.
-    about : what belongs to it: the upload's columns, the flag of an audit.
+    shown : label, probability and score of each tag that the person saw.
+    done : whether the person has finished with the text; unfinished decisions are kept, but not used for training.
+    about : further data of the text: the upload's columns, or the flag of an audit.
     """
 
     text: str
@@ -100,7 +101,7 @@ class Decision:
 
     @property
     def labels(self) -> list[str]:
-        """What the person says that the text's labels are."""
+        """The labels of the text according to this person."""
         return list(dict.fromkeys([*self.accepted, *self.added]))
 
     @property
@@ -110,7 +111,7 @@ class Decision:
 
     @property
     def is_empty(self) -> bool:
-        """Everything was undone."""
+        """Whether the person has undone everything."""
         return not (self.accepted or self.rejected or self.added)
 
 
@@ -119,7 +120,7 @@ def document_hash(text: str) -> str:
 
 
 class Store:
-    """The desk folder's database. Methods block; `later` runs one on the store's own thread."""
+    """The database of a desk folder. Methods block; `later` runs one on the store's own thread."""
 
     def __init__(self, folder: Path, create: bool = True) -> None:
         self.path = folder / FILE
@@ -152,13 +153,13 @@ class Store:
         self._base.close()
 
     async def later(self, method: Any, *arguments: Any) -> Any:
-        """method(*arguments) on the store's thread; the answer comes when it is on the disk."""
+        """Run method(*arguments) on the store's thread; returns when the result is on the disk."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: method(*arguments))
 
     # Decisions --------------------------------------------------------------------------------------------------
 
     def add(self, decisions: Sequence[Decision]) -> list[int]:
-        """Keep decisions; gives their numbers. Those whose uid is known already are passed over, with number 0."""
+        """Store decisions and return their numbers. Decisions with a uid that is already stored get number 0."""
         with _transaction(self._base):
             return [self._add(decision) for decision in decisions]
 
@@ -189,26 +190,26 @@ class Store:
         return document
 
     def all(self) -> Iterator[Decision]:
-        """Every decision ever made, in the order in which they were made."""
+        """All decisions, oldest first."""
         for row in self._base.execute(f"SELECT {_FIELDS} FROM decisions ORDER BY at, number"):
             yield _decision(row)
 
     def of_document(self, text: str) -> list[Decision]:
-        """Decisions on one text, the latest last."""
+        """All decisions on one text, oldest first."""
         found = self._base.execute(
             f"SELECT {_FIELDS} FROM decisions WHERE document = ? ORDER BY at, number", (document_hash(text),)
         )
         return [_decision(row) for row in found]
 
     def latest(self, done: bool = True) -> Iterator[Decision]:
-        """The last word on each text, by whoever had it; with `done`, only of texts that somebody has finished."""
+        """The latest decision on each text, by any person; with `done`, only for texts that somebody has finished."""
         for own in self.by_document():
             finished = [decision for decision in own if (decision.done or not done)]
             if finished and not finished[-1].is_empty:
                 yield finished[-1]
 
     def by_document(self) -> Iterator[list[Decision]]:
-        """All verdicts on each text in order, text by text; decisions on flags of an audit are none."""
+        """All decisions grouped by text, oldest first, without those on flags of an audit."""
         own: list[Decision] = []
         found = self._base.execute(
             f"SELECT {_FIELDS} FROM decisions WHERE kind = 'texts' ORDER BY document, at, number"
@@ -222,7 +223,7 @@ class Store:
             yield own
 
     def conflicts(self) -> Iterator[list[Decision]]:
-        """Texts on which people disagree: the last word of each person, the latest last."""
+        """Texts on which people disagree, with the latest decision of each person, oldest first."""
         for own in self.by_document():
             last = {decision.by: decision for decision in own if decision.done and not decision.is_empty}
             verdicts = sorted(last.values(), key=lambda decision: (decision.at, decision.number))
@@ -232,7 +233,7 @@ class Store:
     # Uploads ----------------------------------------------------------------------------------------------------
 
     def upload(self, name: str, by: str, kind: str, rows: Iterator[tuple[str, dict[str, Any]]]) -> int:
-        """Keep a file's texts, each with what else its line says; gives the upload's number."""
+        """Store the texts of a file, each with the other columns of its line; returns the upload's number."""
         with _transaction(self._base):
             cursor = self._base.execute("INSERT INTO uploads VALUES (NULL, ?, ?, ?, ?, 0)", (name, now(), by, kind))
             number, count = cursor.lastrowid, 0
@@ -244,7 +245,7 @@ class Store:
         return int(number or 0)
 
     def uploads(self) -> list[dict[str, Any]]:
-        """Every upload with how many of its texts are finished: decided texts are looked up, for they are fewer."""
+        """Every upload with its number of finished texts, counted from the decisions, which are fewer than texts."""
         found = self._base.execute(
             "SELECT u.number, u.name, u.at, u.by, u.kind, u.rows, (SELECT COUNT(*) FROM (SELECT DISTINCT document FROM "
             "decisions) AS decided CROSS JOIN upload_rows r ON r.document = decided.document WHERE r.upload = u.number "
@@ -261,7 +262,7 @@ class Store:
         return None if found is None else dict(found) | {"about": json.loads(found["about"])}
 
     def next_open(self, upload: int, after: int) -> int | None:
-        """The first place after this one, then from the start, whose text nobody has finished."""
+        """The next row whose text nobody has finished, searched after this one and then from the start."""
         for side in (">", "<="):
             found = self._base.execute(
                 "SELECT r.place FROM upload_rows r JOIN uploads u ON u.number = r.upload "
@@ -273,12 +274,12 @@ class Store:
         return None
 
     def drop_upload(self, upload: int) -> bool:
-        """Forget an upload; decisions on its texts stay."""
+        """Delete an upload; the decisions on its texts stay."""
         return self._base.execute("DELETE FROM uploads WHERE number = ?", (upload,)).rowcount > 0
 
 
 class _transaction:  # noqa: N801
-    """Several statements that reach the disk together or not at all."""
+    """A transaction: several statements that are committed together or not at all."""
 
     def __init__(self, base: sqlite3.Connection) -> None:
         self.base = base

@@ -1,4 +1,4 @@
-"""From texts to ranked labels with probabilities and reasons: what every face of the service asks for."""
+"""Rank labels for texts, with probabilities and explanations: shared by all APIs of the service."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from rankae.serve.problems import Refused
 from rankae.serve.work import WorkQueue
 
 MOST_EXPLAINED = 16  # texts of one request
-MOST_EXPLAINED_WORDS = 5_000  # of them together: removal asks the model once for every word
+MOST_EXPLAINED_WORDS = 5_000  # in all texts of a request: explanation by removal predicts once for every word
 _STRONGEST = 10
-_NOISE = 1e-4  # of float32 sums; no word speaks that softly
+_NOISE = 1e-4  # rounding error of float32 sums; smaller weights are dropped
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Which of a text's labels are wanted.
+    """Which labels of a text to return.
 
     threshold : the least probability; None for all of the k best.
-    cut : keep what the model would give by itself: by its stored cut, or by the threshold of its training.
-    aim : keep what passes the cut that serves this aim, such as "f1" or "precision=0.9", on the model's held-out rows.
+    cut : return the labels that the model assigns: by its stored cut, or by its threshold.
+    aim : return the labels that pass the cut for this aim, such as "f1" or "precision=0.9", on held-out rows.
     """
 
     k: int = 5
@@ -80,7 +80,7 @@ def _entries(model: Served, row: tuple, asked: Asked) -> Found:
 async def explained(work: WorkQueue, model: Served, texts: Sequence[str], results: list[Found]) -> list[dict[str, Any]]:
     """Fill in the `words` of each result; returns, for each text, its pieces and every word's weights.
 
-    An explanation says how far a label's score falls when a word is taken out, or the word's own summand.
+    The weight of a word is the drop of the label's score when it is removed, or its term of a linear score.
     """
     if len(texts) > MOST_EXPLAINED:
         raise Refused(422, f"at most {MOST_EXPLAINED} texts can be explained at a time, not {len(texts)}")

@@ -1,4 +1,4 @@
-"""Files that people hand to the desk: texts to tag, or the flags of `rankae audit` to review."""
+"""Files uploaded to the desk: texts to tag, or the flags of `rankae audit` to review."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLAG = ("kind", "label", "probability")  # fields of every line of an audit
 def read_upload(
     name: str, content: bytes, text_column: str | None = None
 ) -> tuple[str, Iterator[tuple[str, dict[str, Any]]]]:
-    """The upload's kind, "texts" or "flags", and its rows: each a text and what else its line says."""
+    """The upload's kind, "texts" or "flags", and its rows: each a text and the other columns of its line."""
     ending = Path(name).suffix.lower()
     if ending not in _ENDINGS:
         raise Refused(415, f"files are read by their ending, which must be one of {', '.join(_ENDINGS)}")
@@ -52,7 +52,7 @@ def _texts(ending: str, content: bytes, text_column: str | None) -> list[tuple[s
 
 
 def _flags(content: bytes) -> list[tuple[str, dict[str, Any]]] | None:
-    """Rows of an audit, or None if the lines are none."""
+    """The rows of an audit file, or None if the lines are not flags."""
     found = []
     for number, line in enumerate(content.split(b"\n"), 1):
         if not line.strip():

@@ -1,7 +1,7 @@
 """A bounded queue and the threads that compute.
 
-A thread takes the oldest request and, with it, whatever else waits for the same model: one pass of the model over
-several texts costs less than as many passes over one. Nobody waits for company.
+A thread takes the oldest request together with all others that wait for the same model: one prediction for several
+texts is cheaper than one for each. No request waits for others to arrive.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Any
 
 from rankae.serve.problems import Refused, busy
 
-MOST_TOGETHER = 64  # texts of one pass: large enough to pay, small enough that nobody waits long behind it
+MOST_TOGETHER = 64  # texts in one prediction: large enough to be efficient, small enough for short waits
 
 
 @dataclass
 class _Job:
-    group: Hashable | None  # jobs of one group can be done in one pass; None for a job that is done alone
+    group: Hashable | None  # jobs of one group can be computed together; None for a job that runs alone
     items: Sequence[Any]
     run: Callable[[Sequence[Any]], Sequence[Any]]
     done: asyncio.Future[Sequence[Any]]
 
 
 class WorkQueue:
-    """Work for `threads` threads; at most `most` items may wait."""
+    """A queue for `threads` threads in which at most `most` items may wait."""
 
     def __init__(self, threads: int, most: int, seconds: float, batching: bool = True) -> None:
         self.most, self.seconds, self.batching = most, seconds, batching
@@ -55,9 +55,9 @@ class WorkQueue:
         group: Hashable | None = None,
         patient: bool = False,
     ) -> list[Any]:
-        """run(items), item by item or together with others of the same group: as many answers as items.
+        """The results of run(items), one for each item; jobs of the same group may be computed together.
 
-        patient : wait for room in the queue, for as long as it takes, where others are refused.
+        patient : wait for room in the queue instead of being refused.
         """
         step = MOST_TOGETHER if group is not None else max(1, len(items))
         blocks = [items[i : i + step] for i in range(0, len(items), step)]
@@ -65,7 +65,7 @@ class WorkQueue:
             await asyncio.sleep(0.01)
         loop = asyncio.get_running_loop()
         with self._changed:
-            # A request that alone is larger than the queue is taken when nobody waits.
+            # A request larger than the whole queue is accepted when the queue is empty.
             if self._stopped or (self.waiting and self.waiting + len(items) > self.most):
                 raise busy()
             jobs = [_Job(group, block, run, loop.create_future()) for block in blocks]
@@ -84,7 +84,7 @@ class WorkQueue:
     def _work(self) -> None:
         import torch
 
-        torch.get_num_threads()  # a thread's first question would undo the next line
+        torch.get_num_threads()  # a first call in this thread would undo the next line
         torch.set_num_threads(1)
         while True:
             with self._changed:
@@ -112,14 +112,14 @@ class WorkQueue:
             return
         try:
             answers = jobs[0].run([item for job in jobs for item in job.items])
-        except Exception as error:  # whoever asked is told
+        except Exception as error:  # passed on to the caller
             _tell(jobs, None, error)
         else:
             _tell(jobs, answers, None)
 
 
 def _tell(jobs: list[_Job], answers: Sequence[Any] | None, error: Exception | None) -> None:
-    """Hand answers to the loops that wait for them."""
+    """Pass results to the event loops that wait for them."""
 
     def hand_out() -> None:
         begin = 0

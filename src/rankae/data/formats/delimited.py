@@ -69,7 +69,7 @@ def _cells(table: Iterator[list[str]], path: Source, above: int) -> Cells:
 
 
 def _complain(message: str, path: Source, begins: int, line: int) -> NoReturn:
-    """What Python's csv says, in the words of somebody who looks at the file."""
+    """Raise csv's message, worded for somebody who looks at the file."""
     where = f"{path}, line {line}"
     if message == "unexpected end of data":
         where, message = f"{path}, line {begins}", "a cell in quotation marks begins in this row and never ends"

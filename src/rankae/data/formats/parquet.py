@@ -87,7 +87,7 @@ def _opened(
 
 
 def _rows_at_once(file: Any) -> int:
-    """So few that a batch fits into memory even if every row holds the longest value that a column can have."""
+    """The rows per batch that fit into memory even if every row holds the longest value of its column."""
     parts = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
     longest = max((p.column(j).total_uncompressed_size for p in parts for j in range(p.num_columns)), default=1)
     return max(16, min(4096, _BATCH_BYTES // max(1, longest)))

@@ -1,1 +1,1 @@
-"""The faces of the service, one file each."""
+"""The APIs of the service, one file each."""

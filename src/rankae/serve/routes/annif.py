@@ -23,7 +23,7 @@ from rankae.serve.suggesting import Asked, suggestions
 
 router = APIRouter(tags=["annif"])
 MOST_DOCUMENTS = 32
-_LANGUAGE = "und"  # undetermined: a model reads whatever it was trained on
+_LANGUAGE = "und"  # undetermined: the model does not record its language
 
 
 class Info(BaseModel):
@@ -212,7 +212,7 @@ async def _results(
 
 def _result(entry: dict[str, Any]) -> dict[str, Any]:
     likely = entry["probability"]
-    # Annif's scores lie between 0 and 1: without calibration the place of the score, not a probability.
+    # Annif's scores lie between 0 and 1: without calibration the logistic function maps the score there.
     score = likely if likely is not None else 1 / (1 + 2.718281828459045 ** -max(-500.0, min(500.0, entry["score"])))
     return {"uri": entry["label"], "label": entry["label"], "notation": None, "score": score}
 

@@ -23,7 +23,7 @@ from rankae.serve.routes.suggest import MOST_LABELS
 from rankae.serve.service import Service, service_of
 
 router = APIRouter(tags=["suggest"])
-_ROWS = 64  # of one step: others' requests come in between
+_ROWS = 64  # of one step, so that other requests are answered in between
 _ENDINGS = {
     "text/csv": ".csv",
     "application/csv": ".csv",

@@ -5,8 +5,8 @@
     python benchmarks/audit.py table
 
 `run` audits one data set under one kind of noise, and ranks the same cells by the votes of neighbours and by cleanlab,
-if it can be imported. cleanlab is fed with the out-of-fold probabilities of our models, as its users would do; with the
-audit's own, for which trees have joined those with the row's other labels; and, with --one-vs-rest, with those of SVMs.
+if it can be imported. cleanlab is fed with the out-of-fold probabilities of our models, as its users would do, and with
+those of SVMs if --one-vs-rest is given. Scored cells are kept: `run --again` ranks them anew, without the rivals.
 `clean` audits, lets an annotator who knows the truth look at the first flags, trains again, and measures P@1 on test
 rows, beside the same flags in random order. `table` writes the tables of docs/audit.md, and
 docs/results/audit-cleaning.svg. Finished cells are in .cells.
@@ -99,7 +99,9 @@ def cell_name(name: str, kind: str, rate: float, seed: int, rows: int | None) ->
     return f"{name}-{kind}-{rate:g}-{seed}{f'-{rows}' if rows else ''}"
 
 
-def run_cell(name: str, kind: str, rate: float, folds: int, seed: int, one_vs_rest: bool, rows: int | None) -> dict:
+def run_cell(
+    name: str, kind: str, rate: float, folds: int, seed: int, one_vs_rest: bool, rows: int | None, rivals: bool = True
+) -> dict:
     clean = loaded(name, rows, seed)
     labels = noisy(clean.labels, kind, rate, seed)
     data = Dataset(labels, clean.features, clean.texts, clean.label_names, clean.feature_names, name=clean.name)
@@ -129,9 +131,8 @@ def run_cell(name: str, kind: str, rate: float, folds: int, seed: int, one_vs_re
         "rankae": measured(flags.rows, flags.columns),
         "neighbours": measured(*by_neighbours(labels, *near, kind)),
     }  # fmt: skip
-    if labels.shape[0] * L <= MOST_DENSE:
+    if rivals and labels.shape[0] * L <= MOST_DENSE:
         found["cleanlab, models"] = measured_cleanlab(labels, dense(entries, by_models(entries), L), kind, measured)
-        found["cleanlab, audit"] = measured_cleanlab(labels, dense(entries, p, L), kind, measured)
         if one_vs_rest:
             own = one_vs_rest_probabilities(data, folds, seed)
             found["cleanlab, SVMs"] = measured_cleanlab(labels, own, kind, measured)
@@ -248,8 +249,8 @@ def p_at_1(data: Dataset, labels: sp.csr_matrix, test: Dataset) -> float:
 
 def table() -> None:
     cells = [json.loads(path.read_text()) for path in sorted((CELLS / "audit").glob("*.json"))]
-    ways = ("rankae", "cleanlab, models", "cleanlab, audit", "cleanlab, SVMs", "neighbours")
-    head = "| data | noise | " + " | ".join(f"{way}" for way in ways) + " | estimated rate (true) | GB |"
+    ways = ("rankae", "cleanlab, models", "cleanlab, SVMs", "neighbours")
+    head = "| data | noise | " + " | ".join(ways) + " | estimated rate (true) | GB |"
     lines = [head, "|---" * (len(ways) + 4) + "|"]
     for cell in (c for c in cells if c["kind"] != "clean"):
         figures = [cell.get(way) for way in ways]
@@ -291,9 +292,7 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--one-vs-rest", action="store_true")
     options.add_argument("--rows", type=int, help="audit a sample of so many rows")
-    options.add_argument(
-        "--again", action="store_true", help="rank again what has been scored; SVMs are left as they are"
-    )
+    options.add_argument("--again", action="store_true", help="rank anew what has been scored")
     o = options.parse_args()
     if o.what == "table":
         table()
@@ -304,7 +303,7 @@ def main() -> None:
         return
     if o.what == "run":
         found = json.loads(place.read_text()) if place.exists() else {}
-        found |= run_cell(o.data, o.kind, o.rate, o.folds, o.seed, o.one_vs_rest, o.rows)
+        found |= run_cell(o.data, o.kind, o.rate, o.folds, o.seed, o.one_vs_rest, o.rows, not o.again)
     else:
         found = clean_cell(o.data, o.folds, o.seed, o.rows)
     place.parent.mkdir(parents=True, exist_ok=True)

@@ -32,6 +32,7 @@ from rankae.metrics.f1 import f1
 
 PAGE = Path(__file__).parent.parent / "docs" / "probabilities.md"
 AIMS = ("f1", "precision=0.9", "recall=0.8", "count")
+RIVAL = "parabel"  # of omikuji, beside which cuts are set
 
 
 def run(data: str, method: str, preset: str | None, seed: int, model: Path | None) -> dict:
@@ -114,6 +115,12 @@ def table() -> None:
             shown = ["not reached"] * len(names) if "unreachable" in found else [f"{found[n]:.1f}" for n in names]
             lines.append(f"| {c['data']} | {c['method']} | {cut} | {' | '.join(shown)} |")
     put_between(PAGE, "cuts", "\n".join(lines))
+    ways = ("f1", "count", "SCutFBR", "top 5", "0.5")
+    lines = ["| data | model | " + " | ".join(ways) + " |", "|---" * (2 + len(ways)) + "|"]
+    for c in (c for c in cells if any(c["data"] == o["data"] and o["method"] == RIVAL for o in cells)):
+        shown = [f"{c['cuts'][way]['micro-F1']:.1f} / {c['cuts'][way]['macro-F1']:.1f}" for way in ways]
+        lines.append(f"| {c['data']} | {c['method']} | {' | '.join(shown)} |")
+    put_between(PAGE, "F1 of cuts", "\n".join(lines))
 
 
 def _means(cells: list[dict]) -> list[dict]:

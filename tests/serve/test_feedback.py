@@ -32,6 +32,14 @@ def test_the_texts_of_a_table_may_stand_in_any_column(client):
     assert row["text"] == "first\napple pear"
 
 
+def test_halves_of_characters_in_a_file_are_no_server_error(client):
+    lines = '{"text": "half \\ud800 of one", "id": "\\udfff"}\n'
+    made = client.post("/v1/desk/uploads?name=t.jsonl", content=lines)
+    assert made.status_code == 201
+    row = client.get(f"/v1/desk/uploads/{made.json()['number']}/rows/0").json()
+    assert (row["text"], row["about"]) == ("half ? of one", {"id": "?"})
+
+
 def test_a_finished_text_is_done_in_every_file_that_holds_it(client):
     numbers = [client.post("/v1/desk/uploads?name=t.txt", content="one text\nanother\n").json()["number"] for _ in "ab"]
     client.post("/v1/models/shop/feedback", json={"text": "one text", "accepted": ["fruit"]})

@@ -30,7 +30,12 @@ def read_upload(
     rows = _texts(ending, content, text_column) if rows is None else rows
     if not rows:
         raise Refused(422, "the file holds no rows")
-    return kind, iter(rows)
+    return kind, ((_whole(text), json.loads(_whole(json.dumps(about, ensure_ascii=False)))) for text, about in rows)
+
+
+def _whole(text: str) -> str:
+    """Without halves of characters, which JSON can write and nothing else can hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _texts(ending: str, content: bytes, text_column: str | None) -> list[tuple[str, dict[str, Any]]]:

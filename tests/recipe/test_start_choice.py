@@ -8,7 +8,7 @@ from rankae.data.text import TextFeatures
 from rankae.data.word_embeddings import WordEmbeddings, glove_embeddings
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
-from rankae.recipe.start_choice import StartChoice, chosen_by_leave_one_out
+from rankae.recipe.start_choice import StartChoice, chosen_by_leave_one_out, strongest_within_chance
 
 WORDS, TOPICS, SHARED = 300, 5, 30
 
@@ -77,3 +77,12 @@ def test_glove_helps_on_film_plots(real_data):
     rows = text.fit_transform(films.texts)
     found = chosen(films.labels, rows, [None, glove_embeddings(text.words, glove)])
     assert found.embeddings is not None
+
+
+def test_a_weaker_ridge_must_gain_more_than_chance():
+    rng = np.random.default_rng(0)
+    usual = rng.normal(50, 30, 1000)
+    noise, clear = usual + rng.normal(0.05, 10, 1000), usual + rng.normal(2, 10, 1000)
+    assert strongest_within_chance({0.3: noise, 1.0: usual}) == 1.0
+    assert strongest_within_chance({0.3: clear, 1.0: usual}) == 0.3
+    assert strongest_within_chance({0.3: usual, 1.0: clear}) == 1.0

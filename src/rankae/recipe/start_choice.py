@@ -6,11 +6,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.choices import AS_SET, Choices, choice
 from rankae.data.near_duplicates import novel_rows, sample_to_compare
 from rankae.data.word_embeddings import WordEmbeddings
+from rankae.metrics import standard_error
 from rankae.paper.closed_form import leave_one_out_precision
 from rankae.recipe import rules
 from rankae.recipe.notes import Training
@@ -43,7 +45,7 @@ def chosen_by_leave_one_out(
     rows, labels = rows[sample], labels[sample]
     validation = novel_rows(rows)
     precisions = leave_one_out_precision(rows, labels, validation, ridges, settings.seed, candidates[0])
-    ridge = max(precisions, key=lambda tried: precisions[tried].mean())
+    ridge = strongest_within_chance(precisions)
     precision = {candidates[0]: float(precisions[ridge].mean())}
     for candidate in candidates[1:]:
         per_row = leave_one_out_precision(rows, labels, validation, (ridge,), settings.seed, candidate)[ridge]
@@ -51,9 +53,24 @@ def chosen_by_leave_one_out(
     embeddings, choices = best_embeddings(precision)
     if settings.ridge is None:
         merits = {tried: float(per_row.mean()) for tried, per_row in precisions.items()}
-        choices["ridge"] = choice("ridge", ridge, "best leave-one-out precision", merits)
+        choices["ridge"] = choice("ridge", ridge, "strongest within chance of the best leave-one-out precision", merits)
     training.timed("choice of ridge", began)
     return StartChoice(ridge, settings.noise_rounds, embeddings, choices)
+
+
+def strongest_within_chance(precisions: dict[float, np.ndarray]) -> float:
+    """The one-standard-error rule: the strongest ridge that is worse than the best by less than a standard error.
+
+    precisions : of each ridge, the precision of each row. Rows that resemble training rows favour a weak ridge, so
+        where precision hardly differs, the strong one does better on new rows (docs/recipe.md: the closed-form start).
+    """
+    best = max(precisions, key=lambda ridge: precisions[ridge].mean())
+
+    def is_close(ridge: float) -> bool:
+        loss = precisions[best] - precisions[ridge]
+        return ridge == best or float(loss.mean()) < standard_error(loss)
+
+    return max(filter(is_close, precisions))
 
 
 def best_embeddings(precision: dict[WordEmbeddings | None, float]) -> tuple[WordEmbeddings | None, Choices]:

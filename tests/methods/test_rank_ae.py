@@ -259,3 +259,12 @@ def test_a_title_is_read_as_one_where_that_helps(tmp_path):
     assert RankAE.load(tmp_path / "model").predict_top(["blue\nred"], k=1)[0] == "blue"
     for settings in ({"title": 0}, {"preset": "fast"}):
         assert not RankAE(network=0, ngrams=(1, 1), **settings).fit(texts, tags).text_.of_titles
+
+
+def test_with_many_rows_per_feature_the_paper_preset_starts_elsewhere():
+    rows = np.random.default_rng(0).random((300, 20))
+    labels = [[f"label {i % 5}"] for i in range(300)]
+    model = RankAE("paper", epochs=1).fit(rows, labels)
+    assert model.model_.shape.hidden == 500
+    assert RankAE("paper", epochs=1, hidden=0).fit(rows, labels).model_.shape.hidden == 0
+    assert RankAE("paper", epochs=1).fit(rows[:100], labels[:100]).model_.shape.hidden == 0

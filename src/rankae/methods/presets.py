@@ -59,6 +59,19 @@ OPEN: dict[str, dict[str, tuple[Any, ...]]] = {
         "epochs": LENGTHS,
     },
 }
+# Where the search of `OPEN` starts if there are many rows per feature, as on Delicious: nothing is learnt by heart
+# there, and these values gain together, on all rows, but not one by one on the sample that the search trains on.
+WITH_MANY_ROWS: dict[str, dict[str, Any]] = {
+    "paper": {
+        "encoder_rate": 0.1,
+        "temperature": 4.0,
+        "hidden": 500,
+        "learning_rate": 1e-2,
+        "balance": 1.0,
+        "word_decay": 0.1,
+        "direct": 0.3,
+    }
+}
 NETWORK = "network"  # the preset that is one network and starts in closed form
 JOINT = ("paper", "paper-strict")  # presets that are one network, trained jointly
 _MOST_BYTES = 2**20

@@ -34,6 +34,7 @@ from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
 from rankae.recipe.joint_network import NetworkSettings, fitting, joint_settings
 from rankae.recipe.network_preset import fit_network
 from rankae.recipe.plan import Plan, plan_within
+from rankae.recipe.settings import much_data
 from rankae.recipe.sizes import sizes_of
 
 _INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
@@ -187,6 +188,8 @@ class RankAE(RankAEParameters):
         settings = self._settings(JointSettings)
         if not self._sets("batch"):
             settings = replace(settings, batch=batch_for(labels.shape[0]))
+        if network is None and much_data(labels.shape[0], self._columns):
+            settings = replace(settings, **self._start_with_many_rows())
         if self.validation and validation is None:
             from rankae.data.splits import split_rows
 

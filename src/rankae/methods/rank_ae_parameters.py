@@ -20,7 +20,7 @@ from rankae.base.parameters import (
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.errors import RankaeError
 from rankae.methods.features import ChosenFeatures
-from rankae.methods.presets import JOINT, NETWORK, OPEN, PRESETS, preset_settings
+from rankae.methods.presets import JOINT, NETWORK, OPEN, PRESETS, WITH_MANY_ROWS, preset_settings
 from rankae.paper.settings import JointSettings
 from rankae.recipe import RecipeSettings
 from rankae.recipe.joint_network import NetworkSettings
@@ -150,6 +150,11 @@ class RankAEParameters(ChosenFeatures):
         """Candidate values of the settings that the preset leaves open and the user has not set."""
         base, _ = preset_settings(self.preset)
         return {name: values for name, values in OPEN[base].items() if not self._sets(name)}
+
+    def _start_with_many_rows(self) -> dict[str, Any]:
+        """Where the search starts with many rows per feature: values of settings that the user has not set."""
+        base, _ = preset_settings(self.preset)
+        return {name: value for name, value in WITH_MANY_ROWS.get(base, {}).items() if not self._sets(name)}
 
     @property
     def _seed(self) -> int:

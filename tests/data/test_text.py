@@ -163,3 +163,12 @@ def test_characters_find_what_words_have_in_common(texts):
     only = TextFeatures(analyzer="char", min_df=1).fit(["das Rathaus"])
     assert "<rat" in only.words
     assert "rathaus" not in only.words
+
+
+@pytest.mark.parametrize("switch", ["sublinear", "idf", "norm", "pieces", "lowercase"])
+def test_a_switch_in_a_forged_model_is_true_or_false(switch):
+    text = TextFeatures(min_df=1)
+    text.fit(["red apple", "green apple"])
+    settings, arrays, words = text.state()
+    with pytest.raises(DataError, match=f"{switch} is {{}}; it must be true or false"):
+        TextFeatures.from_state(settings | {switch: {}}, arrays, words)

@@ -86,6 +86,10 @@ class TextFeatures:
             raise DataError(f"title is {title}; the weight of a title's words must be at least 0")
         if analyzer not in ANALYZERS:
             raise DataError(f"analyzer is {analyzer!r}; it must be {', '.join(ANALYZERS[:-1])} or {ANALYZERS[-1]}")
+        switches = {"sublinear": sublinear, "idf": idf, "norm": norm, "pieces": pieces, "lowercase": lowercase}
+        for name, value in switches.items():
+            if not isinstance(value, bool | np.bool_):
+                raise DataError(f"{name} is {value!r}; it must be true or false")
         if html not in ("strip", "keep", "auto"):
             raise DataError(f"html is {html!r}; it must be strip, keep or auto")
         if hyphens not in ("join", "keep", "auto"):

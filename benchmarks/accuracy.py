@@ -5,13 +5,16 @@
 
 Writes docs/results/accuracy.md, accuracy.svg, the folder docs/results/accuracy (tables, JSON, a page that sorts), and
 the README's table. Finished cells are in .cells, which all reports share: what one has measured, the others
-do not run again. Data and contenders that have no finished cell are left out of the tables.
+do not run again. Where there is no finished cell, the tables keep the figures of the last report, and mark those of our
+own models that are older than the code.
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
+from measuring.earlier import with_earlier
 from measuring.pages import put_between
 from measuring.places import CELLS, RESULTS
 from rankae.experiments.compare import write_files, write_report
@@ -72,7 +75,17 @@ def main() -> None:
     running = Running(RESULTS / "accuracy", jobs=chosen.jobs, cells=CELLS)
     if not chosen.report_only:
         run_series([s for s in whole if s.data in chosen.data and s.contender.name in chosen.contenders], running)
-    write(summarise(finished_series(whole, running.store), running.store))
+    summary = summarise(finished_series(whole, running.store), running.store)
+    write(in_order(with_earlier(summary, RESULTS / "accuracy" / "results.json"), names))
+
+
+def in_order(summary: Summary, names: list[str]) -> Summary:
+    """Data sets and contenders in the order of this file."""
+    return replace(
+        summary,
+        data=[name for name in DATA if name in summary.data],
+        methods=[name for name in names if name in summary.methods],
+    )
 
 
 def write(summary: Summary) -> None:

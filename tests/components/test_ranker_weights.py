@@ -79,5 +79,5 @@ def test_a_damaged_state_is_refused(rankers, rows):
         ("bits", arrays["bits"] ^ 1),
         ("sizes", arrays["sizes"] + 9),
     ]:
-        with pytest.raises(ModelFileError, match="contradict"):
+        with pytest.raises(ModelFileError, match="contradict|inconsistent"):
             RankerWeights.from_state(settings, arrays | {name: value})

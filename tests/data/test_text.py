@@ -7,7 +7,7 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from rankae.data import TextFeatures
-from rankae.data.text import title_of
+from rankae.data.text_reader import title_of
 from rankae.errors import DataError
 
 WORDS = ["the", "of", "apple", "red", "wine", "c++", "node.js", "x-ray", "café", "7zip", "blue", "sky", "tree", "leaf"]

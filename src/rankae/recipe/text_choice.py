@@ -19,7 +19,8 @@ from rankae.base.choices import AS_SET, Choice, Choices, choice
 from rankae.data.html import is_html, share_of_html
 from rankae.data.hyphens import words_are_broken
 from rankae.data.near_duplicates import sample_to_compare
-from rankae.data.text import TextFeatures, checked_text, title_of
+from rankae.data.text import TextFeatures
+from rankae.data.text_reader import checked_text, title_of
 from rankae.recipe import rules
 from rankae.recipe.comparison import CandidateEmbeddings, Comparison, FeatureTrial, clearly_best
 from rankae.recipe.vector_choice import VectorCandidates, choose_vectors

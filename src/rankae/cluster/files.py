@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import scipy.sparse as sp
 
 from rankae.errors import RankaeError
 from rankae.model_file import pack_csr, unpack_csr
+from rankae.model_file.replace_file import replacing_file, write_text
 from rankae.model_file.tensors import map_arrays, write_arrays
 
 _CSR = "csr."
@@ -40,20 +39,13 @@ def write_once(folder: Path, arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_checked(path: Path, arrays: Mapping[str, Any]) -> dict[str, Any]:
     """Write a file atomically, then its record with size and SHA-256."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     flat: dict[str, np.ndarray] = {}
     for name, value in arrays.items():
         flat |= pack_csr(f"{_CSR}{name}", value) if sp.issparse(value) else {name: np.asarray(value)}
-    beside = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
+    with replacing_file(path) as beside:
         write_arrays(beside, flat)
-        with open(beside, "rb") as file:
-            os.fsync(file.fileno())
         record = {"path": str(path), "bytes": beside.stat().st_size, "sha256": sha256_of(beside)}
-        os.replace(beside, path)
-        _write_text(path.with_suffix(".json"), json.dumps(record))
-    finally:
-        beside.unlink(missing_ok=True)
+    write_text(path.with_suffix(".json"), json.dumps(record))
     return record
 
 
@@ -89,9 +81,3 @@ def _description(value: Any) -> str:
         return f"csr {value.shape} " + " ".join(map(_description, parts))
     array = np.ascontiguousarray(value)
     return f"{array.dtype} {array.shape} {hashlib.sha256(array.view(np.uint8).data if array.size else b'').hexdigest()}"
-
-
-def _write_text(path: Path, text: str) -> None:
-    beside = path.with_name(f".{path.name}.{uuid4().hex}")
-    beside.write_text(text)
-    os.replace(beside, path)

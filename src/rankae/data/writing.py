@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import BinaryIO, cast
 from rankae.data.dataset import Dataset
 from rankae.data.formats import FORMATS, format_of_name
 from rankae.errors import DataError, MissingExtra
+from rankae.model_file.replace_file import replacing_file
 
 
 def write_dataset(data: Dataset, path: str | Path, format: str | None = None) -> None:
@@ -46,20 +46,8 @@ def written(path: str | Path) -> Iterator[BinaryIO]:
                 yield stream
             return
         path = Path(os.path.realpath(path))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        number, beside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-        try:
-            with os.fdopen(number, "wb") as file:
-                with _compressed(file, path) as stream:
-                    yield stream
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(beside, 0o666 & ~_umask())
-            os.replace(beside, path)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
-        _sync_folder(path.parent)
+        with replacing_file(path) as beside, beside.open("wb") as file, _compressed(file, path) as stream:
+            yield stream
     except OSError as error:
         raise DataError(f"{path}: cannot be written ({error.strerror or error}); nothing was changed") from None
 
@@ -91,19 +79,3 @@ def _compressed(file: BinaryIO, path: Path) -> Iterator[BinaryIO]:
 def _is_pipe_or_device(path: Path) -> bool:
     """Whether `path` is a pipe or a device."""
     return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself last through a crash, where the system allows it."""
-    if hasattr(os, "O_DIRECTORY"):
-        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)

@@ -1,13 +1,12 @@
 """Checkpoints: the state of a training run on disk, from which it resumes as if it had not been interrupted.
 
 A checkpoint is one safetensors file: parameters, optimiser state and, as JSON in its header, the epoch, the history and
-the settings. It is written to a temporary file and renamed, so that the file is always either the old or the new one.
+the settings. It is replaced atomically.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from rankae.errors import ModelFileError
+from rankae.model_file.replace_file import replacing_file
 
 NAME = "checkpoint.safetensors"
 
@@ -32,16 +32,11 @@ class Checkpoint:
 
 def write_checkpoint(folder: str | Path, checkpoint: Checkpoint) -> None:
     folder = Path(folder)
-    beside = folder / f"{NAME}.partial"
     tensors = {name: value.detach().cpu().contiguous() for name, value in checkpoint.tensors.items()}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        save_file(tensors, beside, metadata={"facts": json.dumps(checkpoint.facts)})
-        with open(beside, "rb") as file:
-            os.fsync(file.fileno())
-        os.replace(beside, folder / NAME)
+        with replacing_file(folder / NAME) as beside:
+            save_file(tensors, beside, metadata={"facts": json.dumps(checkpoint.facts)})
     except (OSError, SafetensorError) as error:  # a full disk comes as the library's own error
-        beside.unlink(missing_ok=True)
         why = error.strerror if isinstance(error, OSError) else str(error).rpartition("I/O error: ")[2]
         raise ModelFileError(
             f"the checkpoint in {folder} cannot be written ({why}); the one before it is kept"

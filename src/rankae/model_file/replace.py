@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rankae.model_file.lock import try_to_lock
+from rankae.model_file.replace_file import allow_others_to_read, sync
 
 _SECONDS_TO_START = 60  # a folder without a writer that is younger may belong to one that has not locked it yet
 
@@ -31,12 +32,12 @@ def replacing(place: Path) -> Iterator[Path]:
     try:
         if lock is not None:
             try_to_lock(lock)
-        fresh.chmod(0o777 & ~_umask())  # mkdtemp gives a folder that only its owner may read
+        allow_others_to_read(fresh)
         yield fresh
         for path in fresh.iterdir():
-            path.chmod(0o666 & ~_umask())  # safetensors makes files that only their owner may read
-            _sync(path)
-        _sync(fresh)
+            allow_others_to_read(path)
+            sync(path)
+        sync(fresh)
         _swap(fresh, place)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -83,7 +84,7 @@ def _swap(fresh: Path, place: Path) -> None:
         if old.exists():
             old.rename(place)
         raise
-    _sync(place.parent)
+    sync(place.parent)
     _remove(old)
 
 
@@ -96,20 +97,3 @@ def _remove(path: Path) -> None:
         path.unlink()
     elif path.exists():
         shutil.rmtree(path)
-
-
-def _sync(path: Path) -> None:
-    """Flush to disk. Windows cannot open folders, but its file system journals renames."""
-    if os.name != "posix" and path.is_dir():
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

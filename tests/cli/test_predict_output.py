@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from rankae.methods import create, load
-from rankae.report.answers import disarmed
+from rankae.report.formulas import escape_formula, unescape_formula
 
 ARTICLES = 'id,title,body,tags\n007,Äpfel,red green,fruit\nx-2,"=1+1",white red,drink\n'
 
@@ -57,9 +57,10 @@ def test_a_csv_for_spreadsheets(rankae, articles, tmp_path):
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1"])
-def test_what_a_spreadsheet_would_run_is_disarmed(cell):
-    assert disarmed(cell) == f"'{cell}"
-    assert [disarmed(cell) for cell in ("a=b", "-1.5", 3, None, "")] == ["a=b", "-1.5", 3, None, ""]
+def test_what_a_spreadsheet_would_run_is_escaped(cell):
+    assert escape_formula(cell) == f"'{cell}"
+    assert unescape_formula(f"'{cell}") == cell
+    assert [escape_formula(cell) for cell in ("a=b", "-1.5", 3, None, "")] == ["a=b", "-1.5", 3, None, ""]
 
 
 def test_a_workbook(rankae, articles, tmp_path):

@@ -89,6 +89,14 @@ def test_the_export_is_a_data_set(store, tmp_path, capsys):
         assert set(data.label_names) == {"fruit", "with;semicolon", "drink"}
 
 
+@pytest.mark.parametrize("label", ["@home", "-5", "+1", "=x"])
+def test_labels_that_look_like_formulas_come_back_as_they_were(store, tmp_path, label):
+    store.add([Decision("an apple", [label, "fruit"])])
+    store.close()
+    assert run(["desk", "export", str(tmp_path / "desk"), "-o", str(tmp_path / "out.csv")]) == 0
+    assert set(load_dataset(tmp_path / "out.csv", "train").label_names) == {label, "fruit"}
+
+
 def test_merging_twice_adds_once(tmp_path, capsys):
     for name, label, at in (("one", "x", "2026-01-01"), ("two", "y", "2026-01-02")):
         desk = Store(tmp_path / name)

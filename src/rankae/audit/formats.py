@@ -14,6 +14,7 @@ from rankae.audit.report import AuditReport, Flag
 from rankae.data.opening import open_data
 from rankae.data.writing import written
 from rankae.errors import DataError
+from rankae.report.formulas import escape_formula, unescape_formula
 
 FORMATS = ("jsonl", "csv", "label-studio")
 _COLUMNS = ("row", "id", "label", "kind", "probability", "recorded", "words", "nearest", "labels", "text", "decision")
@@ -52,13 +53,8 @@ def _csv(report: AuditReport) -> bytes:
         line = flag.record() | {"text": flag.text or "", "decision": ""}
         line |= {"words": " ".join(flag.words), "labels": json.dumps(flag.labels, ensure_ascii=False)}
         line["nearest"] = " ".join(f"{n['row']}{'+' if n['carries'] else '-'}" for n in flag.nearest)
-        table.writerow([_safe_cell(line[name]) for name in _COLUMNS])
+        table.writerow([escape_formula(line[name]) for name in _COLUMNS])
     return text.getvalue().encode("utf-8", "replace")
-
-
-def _safe_cell(value: Any) -> Any:
-    """Spreadsheets run what begins with one of these signs; a quote before it keeps it a text."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
 def _label_studio(report: AuditReport) -> bytes:
@@ -121,10 +117,7 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if not {"row", "label", "kind"} <= set(lines.fieldnames or ()):
             raise DataError(f"{path}: not JSON lines, Label Studio's JSON, or CSV with columns row, label and kind")
         for number, cells in enumerate(lines, start=2):
-            label = cells.get("label")
-            if label and label[0] == "'" and label[1:2] in ("=", "+", "-", "@"):
-                cells["label"] = label[1:]
-            yield f"{path}, line {number}", cells
+            yield f"{path}, line {number}", cells | {"label": unescape_formula(cells["label"] or "")}
         return
     try:
         if text.lstrip()[:1] == "[":

@@ -12,6 +12,7 @@ import numpy as np
 
 from rankae.data.writing import written
 from rankae.metrics import Selection, judge, reliability
+from rankae.report.formulas import escape_formula
 from rankae.report.grids import Grid
 from rankae.report.page import html_note, html_page, html_plots, html_table
 from rankae.report.svg import Line, line_chart
@@ -65,9 +66,9 @@ def write_per_label(path: Path, result: Measured) -> None:
         s, g, h = int(support[label]), int(given[label]), int(hits[label])
         shares = [f"{100 * h / g:.2f}" if g else "", f"{100 * h / s:.2f}" if s else "", f"{200 * h / (s + g):.2f}"]
         other = result.names[confused[label]] if confused[label] >= 0 else ""
-        table.writerow([result.names[label], s, g, *shares, other])
+        table.writerow([escape_formula(result.names[label]), s, g, *shares, escape_formula(other)])
     with written(path) as stream:
-        stream.write(text.getvalue().encode())
+        stream.write(text.getvalue().encode("utf-8", "replace"))
 
 
 _OF_SETS = ("micro-F1", "macro-F1", "weighted-F1", "example-F1", "precision", "recall", "labels_per_row")

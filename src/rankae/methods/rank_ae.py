@@ -26,9 +26,9 @@ from rankae.methods.rank_ae_parameters import RankAEParameters
 from rankae.numerics.label_index import made_up_rows, measured_index
 from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.threads import limited_to
-from rankae.paper.choices import batch_for, taken, train_as_chosen
+from rankae.paper.choices import batch_for, train_as_chosen
 from rankae.paper.joint import train_joint
-from rankae.paper.rank_network import RankNetwork
+from rankae.paper.rank_network import RankNetwork, select_rows
 from rankae.paper.settings import JointSettings
 from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
 from rankae.recipe.joint_network import NetworkSettings, fitting, joint_settings
@@ -194,8 +194,8 @@ class RankAE(RankAEParameters):
             from rankae.data.splits import split_rows
 
             learn, check = split_rows(labels.shape[0], self.validation, self._seed)
-            validation = taken(rows, check), labels[check]
-            rows, labels = taken(rows, learn), labels[learn]
+            validation = select_rows(rows, check), labels[check]
+            rows, labels = select_rows(rows, learn), labels[learn]
         options: dict[str, Any] = {
             "words": self._columns,
             "word_vectors": self._starting_vectors(settings.word_size) if network is None else None,

@@ -28,12 +28,12 @@ from torch import Tensor
 from rankae.errors import OtherRank, RankaeError
 from rankae.model_file.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from rankae.numerics.threads import limited_to
-from rankae.paper.bags import Bags, CodedRows
+from rankae.paper.bags import Bags
 from rankae.paper.joint import JointTraining, new_network
 from rankae.paper.kernels import take_rows, weighted_sum
 from rankae.paper.label_encoder import LabelEncoder
 from rankae.paper.losses import common_embedding_loss
-from rankae.paper.rank_network import Batch, RankNetwork, Rows
+from rankae.paper.rank_network import Batch, RankNetwork, Rows, select_rows
 from rankae.paper.settings import JointSettings
 from rankae.progress import bar
 
@@ -107,7 +107,7 @@ def train_on_ranks(
         part = np.arange(ranks.data_rank, labels.shape[0], ranks.data_groups)
         if len(part) < -(-labels.shape[0] // ranks.data_groups):  # as many steps everywhere
             part = np.append(part, ranks.data_rank - 1)
-        rows, labels = _taken(rows, part), labels[part][:, label_span]
+        rows, labels = select_rows(rows, part), labels[part][:, label_span]
         settings = replace(settings, batch=max(1, settings.batch // ranks.data_groups))
         run = ShardedTraining(_cut(whole, label_span), settings, -(-labels.shape[0] // settings.batch), ranks)
         shape, folder = whole.shape, _common_folder(checkpoint_dir)
@@ -263,10 +263,6 @@ def _check(settings: JointSettings, labels: sp.csr_matrix) -> None:
         )
     if settings.word_encoder != "bag":
         raise RankaeError("several processes train bags of words: leave out words='bilstm'")
-
-
-def _taken(rows: Rows, part: np.ndarray) -> Rows:
-    return rows[part] if isinstance(rows, CodedRows) or sp.issparse(rows) else [rows[i] for i in part]  # type: ignore[index,call-overload]
 
 
 def _cut(network: RankNetwork, label_span: slice) -> RankNetwork:

@@ -34,6 +34,10 @@ Rows: TypeAlias = sp.csr_matrix | CodedRows | Sequence[np.ndarray]
 Batch: TypeAlias = Bags | Documents
 
 
+def select_rows(rows: Rows, index: np.ndarray) -> Rows:
+    return rows[index] if isinstance(rows, CodedRows) or sp.issparse(rows) else [rows[i] for i in index]  # type: ignore[index,call-overload]
+
+
 class RankNetwork(nn.Module):
     """F, E and D, with prediction and saving.
 

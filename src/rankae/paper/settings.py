@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Literal
 
 from rankae.base.parameters import Count, CountFromZero, NotNegative, Positive, Range, Share, Size
@@ -87,20 +87,5 @@ class JointSettings:
     device: str = "cpu"
 
     def architecture(self, words: int, labels: int) -> Architecture:
-        return Architecture(
-            words=words,
-            labels=labels,
-            code_size=self.code_size,
-            word_size=self.word_size,
-            reduction=self.reduction,
-            embedding=self.embedding,
-            residual=self.residual,
-            hidden=self.hidden,
-            merged=self.merged,
-            tied=self.tied,
-            activation=self.activation,
-            scores=self.scores,
-            pooling=self.pooling,
-            attention=self.attention,
-            word_encoder=self.word_encoder,
-        )
+        own = {field.name: getattr(self, field.name) for field in fields(Architecture) if hasattr(self, field.name)}
+        return Architecture(words=words, labels=labels, **own)

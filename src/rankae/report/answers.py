@@ -13,10 +13,10 @@ import numpy as np
 
 from rankae.data.dataset import Dataset
 from rankae.errors import MissingExtra, RankaeError
+from rankae.report.formulas import escape_formula
 
 FIELDS = ("id", "labels", "scores", "probabilities")  # of a line; kept columns cannot have these names
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # first characters of cells that a spreadsheet may run as formulas
 
 Carried: TypeAlias = dict[str, list[Any]]
 
@@ -116,7 +116,7 @@ class CsvLines:
 
     def __init__(self, stream: BinaryIO, table: Table, *, bom: bool = False, formulas: bool = False) -> None:
         self.stream, self.table, self.bom = stream, table, bom
-        self.text: Callable[[Any], Any] = (lambda cell: cell) if formulas else disarmed
+        self.text: Callable[[Any], Any] = (lambda cell: cell) if formulas else escape_formula
         self.names = [_csv_cell(self.text(name)) for name in table.classes.tolist()]
         self.begun = False
 
@@ -197,23 +197,10 @@ def _or_none(part: np.ndarray | None, rows: int) -> list[Any]:
     return [None] * rows if part is None else part.tolist()
 
 
-def disarmed(cell: Any) -> Any:
-    """The cell, with an apostrophe before it if a spreadsheet would take it for a formula."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) and not _is_number(cell) else cell
-
-
 def check_kept(names: Sequence[str]) -> None:
     """Refuse to keep a column whose name is a field of the output."""
     if clashes := [name for name in names if name in FIELDS[1:]]:
         raise RankaeError(f"--keep {clashes[0]}: a line of the answer has a field of that name; rename the column")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _json(value: Any) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rankae.base.choices import describe
 from rankae.serve.models import Served
 
 _MOST_LABELS = 2_000
@@ -33,7 +34,7 @@ def card(model: Served) -> dict[str, Any]:
     found: dict[str, Any] = {
         "name": model.name,
         "facts": {name: value for name, value in shown.items() if value is not None},
-        "choices": [[name, _said(choice)] for name, choice in choices.items()],
+        "choices": [[name, describe(choice)] for name, choice in choices.items()],
         "figures": None,
         "held_out_rows": 0,
         "calibration": [],
@@ -43,14 +44,6 @@ def card(model: Served) -> dict[str, Any]:
     if ranker.held_out_ is not None and ranker.calibration_ is not None:
         found |= _held_out(model, order, labels)
     return found
-
-
-def _said(choice: Any) -> str:
-    """A choice as text. Older models store it as text, newer ones as setting, value, reason and evidence."""
-    if isinstance(choice, dict):
-        value, reason = choice.get("value"), choice.get("reason")
-        return f"{value} ({reason})" if reason else str(value)
-    return str(choice)
 
 
 def _held_out(model: Served, order: np.ndarray, labels: list[dict[str, Any]]) -> dict[str, Any]:

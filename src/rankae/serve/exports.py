@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from rankae.report.answers import disarmed
+from rankae.report.formulas import FORMULA_SIGNS, escape_formula
 from rankae.serve.store import Decision, Store
 
 COLUMNS = ("text", "labels", "rejected", "by", "at", "model", "decision")
@@ -24,7 +24,7 @@ def training_lines(store: Store, format: str, done: bool = True) -> Iterator[byt
         return
     records = [_record(decision) for decision in decisions]
     names = (name for record in records for name in [*record["labels"], *record["rejected"]])
-    as_lists = any(_SEPARATOR in name for name in names)  # cells such as ["a", "b;c"], which are read as well
+    as_lists = any(_SEPARATOR in name or name.startswith(FORMULA_SIGNS) for name in names)  # ["a", "b;c"], read as well
     yield _csv_line(COLUMNS)
     for record in records:
         yield _csv_line([_cell(record[name], as_lists) for name in COLUMNS])
@@ -67,7 +67,7 @@ def _record(decision: Decision) -> dict[str, Any]:
 def _cell(value: Any, as_lists: bool) -> Any:
     if isinstance(value, list):
         value = json.dumps(value, ensure_ascii=False) if as_lists else _SEPARATOR.join(value)
-    return disarmed(value)
+    return escape_formula(value)
 
 
 def _csv_line(cells: Any) -> bytes:

@@ -44,6 +44,16 @@ def test_a_row_is_as_near_as_words_and_vectors_say(rows):
     np.testing.assert_allclose(cosine[:, 0], 1, atol=1e-5)
 
 
+def test_neighbours_of_some_rows_are_near_by_vectors_too(rows):
+    matrix, topic = rows
+    labels, kept = sp.csr_matrix(np.eye(TOPICS, dtype=np.float32)[topic]), np.arange(240) % 5 > 0
+    every, some = Neighbours.of(matrix, labels), Neighbours.of(matrix, labels).of_rows(kept)
+    nearest, cosine = every.search.nearest(matrix[~kept], 240)
+    expected = [own[kept[rows]][0] for rows, own in zip(nearest, cosine, strict=True)]
+    np.testing.assert_allclose(some.nearest(matrix[~kept])[1][:, 0], expected, atol=1e-5)
+    assert (some.predict(matrix[~kept]).propose(1)[:, 0] == topic[~kept]).mean() > 0.9
+
+
 def test_neighbours_with_vectors_are_saved_shrunk_and_grow(rows):
     matrix, topic = rows
     labels = sp.csr_matrix(np.eye(TOPICS, dtype=np.float32)[topic])

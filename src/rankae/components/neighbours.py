@@ -110,8 +110,7 @@ class Neighbours:
 
     def of_rows(self, kept: np.ndarray) -> Neighbours:
         """Neighbours of the `kept` rows (bool) only, with the words that are stored here."""
-        rows, labels = self.search.matrix().tocsr()[kept], self.labels[kept]
-        return Neighbours(RowSearch.over(rows, self.search.most_rows), labels, self.count)
+        return Neighbours(self.search.of_rows(kept), self.labels[kept], self.count)
 
     def updated(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Neighbours:
         """A copy with more rows that can vote."""

@@ -74,6 +74,12 @@ class RowSearch:
         larger.vectors = None if self.vectors is None else self.vectors.with_more(rows)
         return larger
 
+    def of_rows(self, kept: np.ndarray) -> RowSearch:
+        """Over the `kept` rows (bool) only, by the words and the directions of vectors that are followed here."""
+        fewer = RowSearch.over(self.matrix().tocsr()[kept], self.most_rows)
+        fewer.vectors = None if self.vectors is None else self.vectors.of_rows(kept)
+        return fewer
+
     @property
     def words(self) -> int:
         return len(self.weights.starts) - 1

@@ -46,6 +46,10 @@ class RowVectors:
         instance.table = instance._along_axes(vectors)
         return instance
 
+    def of_rows(self, kept: np.ndarray) -> RowVectors:
+        """The vectors of the `kept` rows (bool)."""
+        return RowVectors(self.first, self.mean, self.axes, np.asarray(self.table)[kept])
+
     def with_more(self, rows: sp.csr_matrix) -> RowVectors:
         table = np.vstack([np.asarray(self.table), self._along_axes(_dense(rows, self.first))])
         return RowVectors(self.first, self.mean, self.axes, table)

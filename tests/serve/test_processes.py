@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -100,3 +101,26 @@ def test_what_was_taken_before_the_signal_to_stop_is_answered(begin):
     assert statuses
     assert set(statuses) <= {200, 503}
     assert process.wait(30) in (0, -signal.SIGTERM)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_service_that_cannot_start_says_why_and_ends(model_folder, tmp_path, workers):
+    damaged = tmp_path / "damaged"
+    shutil.copytree(model_folder, damaged)
+    tensors = damaged / "model.safetensors"
+    tensors.write_bytes(tensors.read_bytes()[:-1] + b"?")
+    command = [sys.executable, "-m", "rankae", "serve", str(damaged), "--port", "0", "--workers", workers]
+    ended = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    assert ended.returncode == 2
+    *announced, why = ended.stderr.splitlines()
+    assert "damaged" in why
+    assert why.startswith("rankae: ")
+    assert all(line.startswith(("rankae serves", "decisions are not kept")) for line in announced)
+
+
+def test_a_desk_that_cannot_be_kept_is_a_sentence(model_folder, tmp_path):
+    (tmp_path / "desk").write_text("a file")
+    command = [sys.executable, "-m", "rankae", "serve", str(model_folder), "--port", "0"]
+    ended = subprocess.run([*command, "--desk", str(tmp_path / "desk")], stderr=subprocess.PIPE, text=True)
+    assert ended.returncode == 2
+    assert "decisions cannot be kept in" in ended.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from rankae import __version__
+from rankae.errors import RankaeError
 from rankae.serve import figures, problems
 from rankae.serve.guard import Guard
 from rankae.serve.models import Shelf
@@ -26,20 +27,23 @@ _ABOUT = "Labels for texts, with probabilities and reasons; decisions of people 
 def create_app(settings: ServiceSettings) -> FastAPI:
     """The ASGI application for these settings; models are loaded when it starts."""
     work = WorkQueue(settings.threads, settings.queue, settings.timeout, settings.batching)
-    store = None if settings.desk is None else Store(Path(settings.desk))
-    service = Service(settings, Shelf(settings.models), work, store)
+    service = Service(settings, Shelf(settings.models), work, None)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        await asyncio.to_thread(service.shelf.open)
+        try:
+            await asyncio.to_thread(_open, service)
+        except Exception as error:
+            _report(error, Path(settings.failure))
+            raise
         figures.WAITING.set_function(lambda: work.waiting)
         work.start()
         watch = asyncio.create_task(service.shelf.watch(settings.reload_seconds))
         yield
         watch.cancel()
         await asyncio.to_thread(work.stop)
-        if store is not None:
-            store.close()
+        if service.store is not None:
+            service.store.close()
 
     app = FastAPI(
         title="rankae",
@@ -55,6 +59,19 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         app.include_router(routes.router)
     app.add_middleware(Guard, settings=settings)
     return app
+
+
+def _open(service: Service) -> None:
+    if service.settings.desk is not None:
+        service.store = Store(Path(service.settings.desk))
+    service.shelf.open()
+
+
+def _report(error: Exception, failure: Path) -> None:
+    """Leave the reason for the process that started this one; only what is unexpected is logged with a traceback."""
+    if isinstance(error, RankaeError | OSError | MemoryError):
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    failure.write_text(str(error) or type(error).__name__, encoding="utf-8")
 
 
 def from_environment() -> FastAPI:

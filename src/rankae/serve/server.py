@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
-import shutil
 import socket
 import tempfile
+from dataclasses import replace
+from pathlib import Path
 
 from rankae.errors import RankaeError
 from rankae.serve.settings import Place, ServiceSettings
@@ -31,15 +33,23 @@ def listen(place: Place) -> socket.socket:
 
 
 def run(settings: ServiceSettings, place: Place, listener: socket.socket) -> None:
-    """Serve until a signal to stop."""
-    figures_folder = None
-    if place.workers > 1:
-        # Workers write their metrics to this folder; prometheus_client reads the variable when it is imported.
-        figures_folder = tempfile.mkdtemp(prefix="rankae-figures-")
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures_folder
-    os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    settings.to_environment()
+    """Serve until a signal to stop. If a process cannot start, all stop, and its reason is raised."""
+    with tempfile.TemporaryDirectory(prefix="rankae-serve-", ignore_cleanup_errors=True) as folder:
+        failure = Path(folder) / "failure"
+        if place.workers > 1:
+            # Workers write their metrics to this folder; prometheus_client reads the variable when it is imported.
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+        replace(settings, failure=str(failure)).to_environment()
+        _run(place, listener)
+        if failure.exists():
+            raise RankaeError(failure.read_text(encoding="utf-8"))
+
+
+def _run(place: Place, listener: socket.socket) -> None:
     import uvicorn
+    from uvicorn.config import STARTUP_FAILURE
+    from uvicorn.supervisors import Multiprocess
 
     config = uvicorn.Config(
         "rankae.serve.app:from_environment",
@@ -55,13 +65,12 @@ def run(settings: ServiceSettings, place: Place, listener: socket.socket) -> Non
     )
     try:
         if place.workers > 1:
-            from uvicorn.supervisors import Multiprocess
-
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # that a worker failed; here comes why
             Multiprocess(config, sockets=[listener]).run()
         else:
             uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:
         pass  # uvicorn raises the signal again after a graceful shutdown
-    finally:
-        if figures_folder is not None:
-            shutil.rmtree(figures_folder, ignore_errors=True)
+    except SystemExit as exit:
+        if exit.code != STARTUP_FAILURE:
+            raise

@@ -26,6 +26,7 @@ class ServiceSettings:
     queue : texts that may wait in a worker before it answers 503.
     most_files : files of `batch` that a worker holds on disk at a time.
     timeout : seconds that a request may take, from its first byte to the model's answer.
+    failure : a file in which a process that cannot start leaves the reason.
     """
 
     models: dict[str, str]
@@ -44,6 +45,7 @@ class ServiceSettings:
     log_requests: bool = False
     log_texts: bool = False
     batching: bool = True
+    failure: str = os.devnull
 
     def to_environment(self) -> None:
         os.environ[_ENVIRONMENT] = json.dumps(asdict(self))

@@ -126,7 +126,10 @@ class Store:
         self.path = folder / FILE
         if not create and not self.path.is_file():
             raise RankaeError(f"{folder} is not a desk folder: it has no {FILE}")
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RankaeError(f"decisions cannot be kept in {folder}: {error.strerror}") from None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rankae-desk")
         try:
             self._thread.submit(self._open).result()

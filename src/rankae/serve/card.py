@@ -19,6 +19,7 @@ def card(model: Served) -> dict[str, Any]:
     facts, ranker = model.facts, model.ranker
     shown = {
         "method": ranker.method,
+        "preset": ranker.get_params(deep=False).get("preset"),
         "data": facts.get("data"),
         "training rows": f"{ranker.training_rows_:,}",
         "labels": f"{len(model.names):,}",

@@ -1,6 +1,6 @@
 // The desk: its three views, who works at it, with which model, and the keys.
 
-import { get } from "./api.js";
+import { Failure, get } from "./api.js";
 import { byId, el, icon, isTyping, notice } from "./dom.js";
 import { Quality } from "./quality.js";
 import { Review } from "./review.js";
@@ -118,4 +118,9 @@ async function start() {
   if (wanted in views && wanted !== "tag") await open(wanted);
 }
 
+addEventListener("unhandledrejection", (event) => {
+  if (!(event.reason instanceof Failure)) return;
+  event.preventDefault();
+  notice(event.reason.message);
+});
 start().catch((error) => notice(error.message));

@@ -32,6 +32,9 @@ function example(content) {
     .map(([name, one]) => [name, one.type === "array" ? [] : one.type === "integer" ? 1 : ""]));
 }
 
+// A sentence whose `code` is set as such.
+const words = (sentence) => sentence.split("`").map((part, i) => (i % 2 ? el("code", {}, part) : part));
+
 function route(path, method, described) {
   const inputs = (described.parameters ?? []).map((one) => {
     const input = el("input", { "aria-label": one.name, value: String(one.schema.default ?? (one.in === "path" && ["model", "project_id"].includes(one.name) ? first : "")) });
@@ -59,7 +62,7 @@ function route(path, method, described) {
   };
   const given = Object.entries(described.responses).find(([status]) => status.startsWith("2"))?.[1].content?.["application/json"]?.schema;
   return el("details", { class: "route" },
-    el("summary", {}, el("span", { class: "method" }, method.toUpperCase()), el("code", {}, path), el("span", { class: "quiet" }, (described.description ?? "").split("\n")[0])),
+    el("summary", {}, el("span", { class: "method" }, method.toUpperCase()), el("code", {}, path), el("span", { class: "quiet" }, words((described.description ?? "").split("\n")[0]))),
     inputs.map((one) => el("label", {}, el("code", {}, one.name), one.required ? " *" : "", one.input, " ", el("span", { class: "quiet" }, one.description ?? kind(one.schema)))),
     body ? [el("h2", {}, `Body (${Object.keys(described.requestBody.content).join(", ")})`), content.schema ? fields(content.schema) : null, body] : null,
     el("div", { class: "row" }, el("button", { type: "button", class: "main", onclick: attempt }, "Try it")),

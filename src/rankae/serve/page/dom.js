@@ -54,3 +54,19 @@ export function notice(sentence) {
 
 export const isTyping = (target) =>
   target.matches?.("input:not([type=checkbox]):not([type=file]), textarea, select, [contenteditable]");
+
+// Runs one action at a time: a key that is pressed before the last one has done its work does nothing, for whoever
+// pressed it has not seen yet what it would decide.
+export function oneAtATime() {
+  const turn = async (act) => {
+    if (turn.running) return;
+    turn.running = true;
+    try {
+      await act();
+    } finally {
+      turn.running = false;
+    }
+  };
+  turn.running = false;
+  return turn;
+}

@@ -2,6 +2,7 @@
 
 import { el, icon } from "./dom.js";
 
+const MOST_SHOWN = 60; // characters
 const STEPS = [
   ["Paste a text, or open a file", "A file is worked through text by text, and a team can share it."],
   ["Go through the tags", "Accept what fits, reject what does not, add what is missing. Nothing is decided for you; rest on a tag to see which words speak for it."],
@@ -19,8 +20,9 @@ export class Guide {
 
   finished(text) {
     const start = text.trim().split("\n")[0];
+    const shown = start.length > MOST_SHOWN ? `${start.slice(0, MOST_SHOWN).replace(/\s+\S*$/, "")} …` : start;
     this.last.hidden = false;
-    this.last.replaceChildren(icon("check"), `Finished: ${start.length > 60 ? `${start.slice(0, 60)} …` : start}`,
-      el("button", { type: "button", class: "link", onclick: () => this.reopen(text) }, "Open it again"));
+    this.last.replaceChildren(icon("check"), el("span", {}, `Finished: ${shown} `,
+      el("button", { type: "button", class: "link", onclick: () => this.reopen(text) }, "Open it again")));
   }
 }

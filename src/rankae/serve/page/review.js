@@ -1,29 +1,30 @@
 // The view that works through the flags of `rankae audit`: is this label missing, or wrong?
 
 import { get } from "./api.js";
-import { el, icon, notice, percent, say } from "./dom.js";
+import { el, icon, notice, oneAtATime, percent, say } from "./dom.js";
 import { Uploads, progress } from "./uploads.js";
 
 export class Review {
   constructor(place, desk) {
     this.desk = desk;
     this.undone = []; // places that were decided, for undo
+    this.turn = oneAtATime();
     this.where = el("div", { class: "where" });
     this.question = el("h2", { class: "question", tabindex: "-1" });
     this.page = el("div", { class: "document" });
     this.facts = el("dl", { class: "facts" });
     this.buttons = {
-      accept: el("button", { type: "button", class: "accepted wide", "aria-pressed": "false", onclick: () => this.decide(true) }),
-      reject: el("button", { type: "button", class: "rejected wide", "aria-pressed": "false", onclick: () => this.decide(false) }),
+      accept: el("button", { type: "button", class: "accepted wide", "aria-pressed": "false", onclick: () => this.turn(() => this.decide(true)) }),
+      reject: el("button", { type: "button", class: "rejected wide", "aria-pressed": "false", onclick: () => this.turn(() => this.decide(false)) }),
     };
-    this.undoButton = el("button", { type: "button", onclick: () => this.undo() }, "Undo ", el("kbd", {}, "u"));
+    this.undoButton = el("button", { type: "button", onclick: () => this.turn(() => this.undo()) }, "Undo ", el("kbd", {}, "u"));
     this.card = el("div", { class: "columns flag", hidden: true, role: "group", "aria-label": "Flag" },
       el("section", { class: "sheet", "aria-label": "Text" }, this.where, this.page),
       el("section", { class: "sheet asking", "aria-label": "Question" },
         this.question, el("div", { class: "row decideflag" }, this.buttons.accept, this.buttons.reject), this.facts,
       el("div", { class: "row foot" }, this.undoButton, el("span", { class: "space" }),
-        el("button", { type: "button", onclick: () => this.step(-1) }, "Previous ", el("kbd", {}, "p")),
-        el("button", { type: "button", onclick: () => this.step(1) }, "Skip ", el("kbd", {}, "s")))));
+        el("button", { type: "button", onclick: () => this.turn(() => this.step(-1)) }, "Previous ", el("kbd", {}, "p")),
+        el("button", { type: "button", onclick: () => this.turn(() => this.step(1)) }, "Skip ", el("kbd", {}, "s")))));
     this.uploads = new Uploads({
       kind: "flags", by: () => desk.by, open: (upload) => this.openUpload(upload),
       wrongKind: () => { notice("This file holds texts, not flags: it is in the tab Tag."); },
@@ -88,7 +89,7 @@ export class Review {
   // What the nearest rows say, most of them first.
   alike(nearest) {
     const rows = (carries) => nearest.filter((one) => Boolean(one.carries) === carries).map((one) => one.row).join(", ");
-    return [rows(true) && `${rows(true)} have it`, rows(false) && `${rows(false)} have it not`].filter(Boolean).join("; ") || null;
+    return [rows(true) && `with it: row ${rows(true)}`, rows(false) && `without it: row ${rows(false)}`].filter(Boolean).join("; ") || null;
   }
 
   showText(text, words) {
@@ -147,7 +148,7 @@ export class Review {
     const keys = { a: () => this.decide(true), r: () => this.decide(false), x: () => this.decide(false),
       s: () => this.step(1), n: () => this.step(1), p: () => this.step(-1), u: () => this.undo() };
     if (!keys[event.key]) return false;
-    keys[event.key]();
+    this.turn(keys[event.key]);
     return true;
   }
 }

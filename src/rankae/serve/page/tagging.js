@@ -1,7 +1,7 @@
 // The view in which texts get their tags.
 
 import { get, modelPath, post } from "./api.js";
-import { byId, count, el, icon, notice, say } from "./dom.js";
+import { byId, count, el, icon, notice, oneAtATime, say } from "./dom.js";
 import { Guide } from "./guide.js";
 import { Reading } from "./reading.js";
 import { TagList } from "./taglist.js";
@@ -16,6 +16,7 @@ export class Tagging {
   constructor(place, desk) {
     this.place = place;
     this.desk = desk;
+    this.turn = oneAtATime(); // of going to another text
     this.input = el("textarea", {
       id: "text", rows: "9", placeholder: "Paste a text here, or drop a file", "aria-label": "Text to tag",
       onkeydown: (event) => {
@@ -34,8 +35,8 @@ export class Tagging {
     this.editButton = el("button", { type: "button", hidden: true, onclick: () => this.edit() }, "Edit text ", el("kbd", {}, "e"));
     this.newButton = el("button", { type: "button", class: "plain", hidden: true, onclick: () => this.clear() }, "New text");
     this.moreButton = el("button", { type: "button", class: "plain small", onclick: () => this.more() }, "More tags");
-    this.previousButton = el("button", { type: "button", onclick: () => this.step(-1), hidden: true }, "Previous ", el("kbd", {}, "p"));
-    this.finishButton = el("button", { type: "button", class: "main", onclick: () => this.finish() });
+    this.previousButton = el("button", { type: "button", onclick: () => this.turn(() => this.step(-1)), hidden: true }, "Previous ", el("kbd", {}, "p"));
+    this.finishButton = el("button", { type: "button", class: "main", onclick: () => this.turn(() => this.finish()) });
     this.undoButton = el("button", { type: "button", onclick: () => this.undo() }, "Undo ", el("kbd", {}, "u"));
     this.where = el("div", { class: "where" });
     this.told = el("p", { class: "quiet told" });
@@ -46,14 +47,14 @@ export class Tagging {
     this.view = el("p", { class: "quiet view" });
     this.decided = el("span", { class: "quiet number" });
     this.result = el("section", { class: "sheet result", "aria-label": "Tags", hidden: true },
-      el("div", { class: "head" }, el("h2", {}, "Tags"), this.decided, el("span", { class: "space" })), this.told,
+      el("div", { class: "head" }, el("h2", {}, "Tags"), this.decided, el("span", { class: "space" })), this.told, this.others,
       el("div", { class: "scrolled" }, this.list.node, this.moreButton),
-      el("div", { class: "foot" }, this.adding.node, this.others, this.nameless,
+      el("div", { class: "foot" }, this.adding.node, this.nameless,
         el("div", { class: "row" }, this.undoButton, this.previousButton, el("span", { class: "space" }), this.finishButton)));
     this.uploads = new Uploads({
       kind: "texts", by: () => desk.by, open: (upload) => this.openUpload(upload),
       wrongKind: () => { notice("These are flags of an audit: they are in the tab Review."); },
-      about: "Texts to work through: a text a line (.txt), or a table (.csv, .tsv, .jsonl). Everybody at this desk sees the same files.",
+      about: "Texts to work through: a text a line (.txt), or a table (.csv, .tsv, .xlsx, .jsonl). Everybody at this desk sees the same files.",
     });
     const source = el("section", { class: "sheet source", "aria-label": "Text" }, this.where, this.input, this.page, this.view,
       el("div", { class: "row" }, this.suggestButton, this.editButton, this.newButton));
@@ -135,8 +136,8 @@ export class Tagging {
     this.tags = answer.results[0];
     this.told.textContent = this.tags.length ? "" : "The model knows no tag for this text. Add what fits.";
     this.moreButton.hidden = this.tags.length < this.shown || this.shown >= MOST_SHOWN;
-    post(path, { ...ask, explain: true }).then((reasons) => this.explain(text, reasons), () => {
-      this.view.textContent = "Reasons could not be found for this text.";
+    post(path, { ...ask, explain: true }).then((reasons) => this.explain(text, reasons), (error) => {
+      this.view.textContent = `No reasons are shown: ${error.message}`;
     });
   }
 
@@ -172,8 +173,10 @@ export class Tagging {
     this.columns = new Map(answer.results[0].map((one, column) => [one.label, column]));
     this.reading.show(text, this.explanation);
     const how = this.explanation.view === "removal" ? "how far the tag's score falls without the word" : "the word's part of the tag's score";
-    this.view.title = `Colour tells ${how}.`;
-    this.view.replaceChildren("Rest on a tag to see its words: ", el("span", { class: "key-rise" }, "these"), " speak for it, ", el("span", { class: "key-fall" }, "these"), " against it. Rest on a word to see its tags.");
+    if (this.explanation.weights.flat().some(Boolean)) {
+      this.view.title = `Colour tells ${how}.`;
+      this.view.replaceChildren("Rest on a tag to see its words: ", el("span", { class: "key-rise" }, "these"), " speak for it, ", el("span", { class: "key-fall" }, "these"), " against it. Rest on a word to see its tags.");
+    } else this.view.textContent = "The model knows no word of this text: these tags are merely the frequent ones.";
     this.refresh();
     this.tagReached(this.list.place ?? null);
   }
@@ -229,7 +232,9 @@ export class Tagging {
     this.place.classList.toggle("dropping", event.type === "dragover");
     if (event.type !== "drop") return;
     const [file] = event.dataTransfer.files;
-    if (this.desk.keeps && /\.(csv|tsv|jsonl|ndjson)$/i.test(file.name)) return this.uploads.take(file);
+    if (/\.(csv|tsv|xlsx|jsonl|ndjson)$/i.test(file.name)) {
+      return this.desk.keeps ? this.uploads.take(file) : notice("Files are worked through at a desk: start the service with --desk FOLDER.");
+    }
     this.input.value = await file.text();
     await this.suggestTyped();
   }
@@ -238,6 +243,7 @@ export class Tagging {
 
   decide(label, verdict) {
     if (!this.desk.keeps) return void notice("Decisions are not kept: the service was started without --desk FOLDER.");
+    if (this.turn.running) return;
     const now = this.verdict.set(label, verdict);
     say(`${label} ${now ?? "not decided"}`);
     this.changed();
@@ -250,7 +256,7 @@ export class Tagging {
   }
 
   undo() {
-    if (!this.verdict?.undo()) return;
+    if (this.turn.running || !this.verdict?.undo()) return;
     say("Undone");
     this.changed();
   }
@@ -344,7 +350,7 @@ export class Tagging {
       ArrowUp: () => this.list.move(-1), k: () => this.list.move(-1),
       a: () => decide("accepted"), Enter: () => decide("accepted"),
       r: () => decide("rejected"), x: () => decide("rejected"),
-      u: () => this.undo(), n: () => this.finish(), p: () => this.step(-1), e: () => !this.editButton.hidden && this.edit(),
+      u: () => this.undo(), n: () => this.turn(() => this.finish()), p: () => this.turn(() => this.step(-1)), e: () => !this.editButton.hidden && this.edit(),
       "/": () => this.adding.input.focus(),
     };
     const act = keys[event.key];

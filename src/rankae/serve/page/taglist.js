@@ -11,7 +11,8 @@ export class TagList {
     this.reach = reach;
     this.node = el("ol", { class: "tags", "aria-label": "Suggested tags" });
     this.rows = [];
-    this.node.addEventListener("pointerleave", () => this.reached(null));
+    this.tags = [];
+    this.node.addEventListener("pointerleave", () => this.reached(this.current())); // the focused tag, if there is one
     this.node.addEventListener("focusout", (event) => {
       if (!this.node.contains(event.relatedTarget)) this.reached(null);
     });
@@ -19,6 +20,12 @@ export class TagList {
 
   // tags: suggestions, then what people added, which the model has said nothing of.
   show(tags, verdict) {
+    const same = tags.length === this.tags.length && tags.every((tag, i) => tag.label === this.tags[i].label && tag.words === this.tags[i].words);
+    if (!same) this.draw(tags);
+    this.update(verdict);
+  }
+
+  draw(tags) {
     const focused = this.current();
     this.tags = tags;
     this.rows = tags.map((tag, place) => this.row(tag, place));
@@ -29,7 +36,7 @@ export class TagList {
       drawn.splice(cut, 0, el("li", { class: "cut", role: "separator", "aria-label": words }, el("span", {}, words)));
     }
     this.node.replaceChildren(...drawn);
-    this.update(verdict);
+    this.rows[this.place]?.classList.add("reached");
     if (focused !== null && this.rows.length) this.focus(Math.min(focused, this.rows.length - 1));
     else if (this.rows.length) this.rows[0].tabIndex = 0;
   }

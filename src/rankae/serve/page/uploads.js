@@ -4,7 +4,7 @@ import { call, download, get } from "./api.js";
 import { askForColumn, columnsOf } from "./columns.js";
 import { day, el, notice, say } from "./dom.js";
 
-export const TYPES = ".txt,.csv,.tsv,.jsonl,.ndjson";
+export const TYPES = ".txt,.csv,.tsv,.xlsx,.jsonl,.ndjson";
 
 async function sendFile(file, by, column) {
   const query = new URLSearchParams({ name: file.name, by });

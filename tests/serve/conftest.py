@@ -56,7 +56,7 @@ class Running:
         self.server = uvicorn.Server(uvicorn.Config(self.app, log_level="warning", timeout_graceful_shutdown=5))
         self.thread = Thread(target=self.server.run, kwargs={"sockets": [listener]})
         self.thread.start()
-        self.client = httpx.Client(base_url=self.address, timeout=30, transport=httpx.HTTPTransport(retries=3))
+        self.client = httpx.Client(base_url=self.address, timeout=120, transport=httpx.HTTPTransport(retries=3))
         while not self.server.started and self.thread.is_alive():
             self.thread.join(0.01)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 
 def test_a_decision_that_is_sent_twice_is_kept_once(client):
     decision = {"text": "sent twice", "accepted": ["fruit"], "uid": "0123456789abcdef"}
@@ -46,6 +48,23 @@ def test_a_finished_text_is_done_in_every_file_that_holds_it(client):
     found = {one["number"]: one["done"] for one in client.get("/v1/desk/uploads").json()["uploads"]}
     assert [found[number] for number in numbers] == [1, 1]
     assert client.get(f"/v1/desk/uploads/{numbers[0]}/next?after=1").json() == {"place": 1}
+
+
+def test_an_upload_that_does_not_exist_has_no_next_text(client):
+    assert client.get("/v1/desk/uploads/999/next").status_code == 404
+
+
+def test_a_workbook_is_worked_through(client, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for line in (["id", "text"], [7, "apple"], [8, "wine"]):
+        book.active.append(line)
+    book.save(tmp_path / "book.xlsx")
+    content = (tmp_path / "book.xlsx").read_bytes()
+    sent = client.post("/v1/desk/uploads", params={"name": "book.xlsx"}, content=content).json()
+    assert (sent["kind"], sent["rows"]) == ("texts", 2)
+    row = client.get(f"/v1/desk/uploads/{sent['number']}/rows/1").json()
+    assert (row["text"], row["about"]) == ("wine", {"id": "8"})
 
 
 def test_beyond_the_files_that_a_worker_holds_is_503(start):

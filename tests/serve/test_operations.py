@@ -14,6 +14,13 @@ def test_health_and_metadata(client):
     assert client.get("/v2/models/none").status_code == 404
 
 
+def test_head_is_answered_as_get_without_a_body(client):
+    for path in ("/", "/health", "/v1/models", "/openapi.json"):
+        answer = client.head(path)
+        assert (answer.status_code, answer.content) == (200, b"")
+    assert client.head("/v1/models/none/card").status_code == 404
+
+
 def test_figures_count_requests_but_name_no_text(client):
     client.post("/v1/models/shop/suggest", json={"texts": ["secretword apple", "two"]})
     text = client.get("/metrics").text

@@ -133,3 +133,26 @@ def test_half_a_character_in_a_message_is_no_server_error(client):
         answer = client.post(path, content=line, headers={"Content-Type": "application/x-ndjson"})
         assert answer.status_code == 422
         assert "detail" in answer.json()
+
+
+def test_what_is_wrong_is_said_in_the_words_of_the_request(client):
+    form = client.post(PATH, data={"texts": "apple"})  # as curl sends it without the header
+    assert (form.status_code, "application/json" in form.json()["detail"]) == (415, True)
+    long = client.post(PATH, json={"texts": ["x" * 1_000_001]})
+    assert (long.status_code, long.json()["detail"].startswith("texts.0: ")) == (422, True)
+    nothing = client.get("/nothing")
+    assert (nothing.status_code, "/docs" in nothing.json()["detail"]) == (404, True)
+
+
+def test_a_text_whose_explanation_would_take_minutes_is_refused(client):
+    words = " ".join(f"word{i}" for i in range(4000))
+    answer = client.post(PATH, json={"texts": words, "explain": True})
+    assert (answer.status_code, "too long" in answer.json()["detail"]) == (422, True)
+    assert client.post(PATH, json={"texts": words}).status_code == 200
+
+
+def test_the_texts_of_a_batch_may_stand_in_a_column_of_another_name(client):
+    table, headers = "id,words\n1,apple plum\n", {"content-type": "text/csv"}
+    assert "text_column" in client.post("/v1/models/shop/batch", content=table, headers=headers).json()["detail"]
+    found = client.post("/v1/models/shop/batch?text_column=words&k=1", content=table, headers=headers)
+    assert found.json()["labels"] == ["fruit"]

@@ -12,6 +12,13 @@ from starlette.exceptions import HTTPException
 
 from rankae.errors import RankaeError
 
+_JSON = "application/json"
+_NO_JSON = "the body is not valid JSON in UTF-8"
+_SENTENCES = {  # in place of what the framework says
+    400: _NO_JSON,
+    404: "there is nothing here; /docs lists every route",
+    405: "this route is for another method; the header Allow names it, and /docs lists every route",
+}
 BUSY_SECONDS = 1  # the value of Retry-After
 
 
@@ -68,13 +75,16 @@ def install(app: FastAPI) -> None:
     async def out_of_place(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
-            return JSONResponse({"detail": "the body is not valid JSON"}, 400)
+            return JSONResponse({"detail": _NO_JSON}, 400)
+        if first["loc"] == ("body",) and _JSON not in request.headers.get("content-type", ""):
+            return JSONResponse({"detail": f"the body must be JSON, with the header Content-Type: {_JSON}"}, 415)
         place = ".".join(_shown(str(step)) for step in first["loc"] if step not in ("body", "query", "path"))
         return JSONResponse({"detail": _shown(f"{place or 'the body'}: {first['msg']}")}, 422)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:
-        return JSONResponse({"detail": _shown(str(error.detail))}, error.status_code, error.headers)
+        sentence = _SENTENCES.get(error.status_code, str(error.detail))
+        return JSONResponse({"detail": _shown(sentence)}, error.status_code, error.headers)
 
 
 def _shown(words: str) -> str:

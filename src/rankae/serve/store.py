@@ -264,6 +264,9 @@ class Store:
         ).fetchone()
         return None if found is None else dict(found) | {"about": json.loads(found["about"])}
 
+    def has_upload(self, upload: int) -> bool:
+        return self._base.execute("SELECT 1 FROM uploads WHERE number = ?", (upload,)).fetchone() is not None
+
     def next_open(self, upload: int, after: int) -> int | None:
         """The next row whose text nobody has finished, searched after this one and then from the start."""
         for side in (">", "<="):

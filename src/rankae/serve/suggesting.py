@@ -14,7 +14,8 @@ from rankae.serve.problems import Refused
 from rankae.serve.work import WorkQueue
 
 MOST_EXPLAINED = 16  # texts of one request
-MOST_EXPLAINED_WORDS = 5_000  # in all texts of a request: explanation by removal predicts once for every word
+MOST_EXPLAINED_WORDS = 5_000  # different ones in a text
+MOST_REMOVED = 20_000_000  # words x characters: removal reads the text once without each word, some 5 s for so many
 _STRONGEST = 10
 _NOISE = 1e-4  # rounding error of float32 sums; smaller weights are dropped
 
@@ -104,6 +105,8 @@ def _explanation(model: Served, text: str, found: Found) -> dict[str, Any]:
         raise Refused(422, f"a text of more than {MOST_EXPLAINED_WORDS} different words cannot be explained")
     columns = np.array([model.columns[entry["label"]] for entry in found], dtype=np.int32)
     sums = contributions_of_words(model.ranker, document, columns)
+    if sums is None and len(document.words) * len(text) > MOST_REMOVED:
+        raise Refused(422, f"a text of {len(text):,} characters is too long for its words to be explained")
     if sums is None:
         scores = np.array([entry["score"] for entry in found], dtype=np.float32)
         weights, view = removal_effects(model.ranker, document, columns, scores), "removal"

@@ -12,7 +12,7 @@ from rankae.data import iter_batches
 from rankae.errors import RankaeError
 from rankae.serve.problems import Refused
 
-_ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".json", ".ndjson")
+_ENDINGS = (".txt", ".csv", ".tsv", ".xlsx", ".jsonl", ".json", ".ndjson")
 _MOST_ROWS = 200_000
 _MOST_CHARACTERS = 1_000_000
 FLAG = ("kind", "label", "probability")  # fields of every line of an audit
@@ -33,6 +33,12 @@ def read_upload(
     return kind, ((_whole(text), json.loads(_whole(json.dumps(about, ensure_ascii=False)))) for text, about in rows)
 
 
+def mistake_in(path: Path, error: RankaeError) -> Refused:
+    """A mistake in a file that was sent, without the place where it lies, and in the words of the API."""
+    sentence = str(error).replace(str(path), "the file")
+    return Refused(422, sentence.replace("--text-column (text_column in Python)", "text_column"))
+
+
 def _whole(text: str) -> str:
     """Without halves of characters, which JSON can write and nothing else can hold."""
     return text.encode("utf-8", "replace").decode()
@@ -51,8 +57,7 @@ def _texts(ending: str, content: bytes, text_column: str | None) -> list[tuple[s
                 for i, text in enumerate(batch.texts):
                     found.append((_checked(text, len(found)), {key: cells[i] for key, cells in batch.carried.items()}))
         except RankaeError as error:
-            sentence = str(error).replace(str(path), "the file")
-            raise Refused(422, sentence.replace("--text-column (text_column in Python)", "text_column")) from None
+            raise mistake_in(path, error) from None
     return found
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -21,6 +21,7 @@ from rankae.serve.models import Served
 from rankae.serve.problems import ALWAYS, Refused, busy, responses
 from rankae.serve.routes.suggest import MOST_LABELS
 from rankae.serve.service import Service, service_of
+from rankae.serve.uploads import mistake_in
 
 router = APIRouter(tags=["suggest"])
 _ROWS = 64  # of one step, so that other requests are answered in between
@@ -50,6 +51,9 @@ async def batch(
     format: Annotated[Literal["jsonl", "csv"], Query(description="Of the answer.")] = "jsonl",
     all: Annotated[bool, Query(description="Also labels below the model's stored cut.")] = False,
     keep: Annotated[str | None, Query(max_length=1000, description="Columns to pass through: id,title.")] = None,
+    text_column: Annotated[
+        str | None, Query(min_length=1, max_length=400, description="Where the text stands, if not where it did.")
+    ] = None,
 ) -> Response:
     """Predictions for a CSV, JSONL or text file, line by line in the order of the rows, as `rankae predict` gives them.
 
@@ -67,11 +71,11 @@ async def batch(
     try:
         path = Path(folder.name) / f"batch{_ENDINGS[kind]}"
         await _keep(request, path, service)
-        read = partial(_read, served, path, keep)
+        read = partial(_read, served, path, keep=keep, text_column=text_column)
         await asyncio.to_thread(_look_through, read)
     except RankaeError as error:
         folder.cleanup()
-        raise Refused(422, str(error).replace(str(path), "the file")) from None
+        raise mistake_in(path, error) from None
     except BaseException:
         folder.cleanup()
         raise
@@ -101,9 +105,9 @@ async def _keep(request: Request, path: Path, service: Service) -> None:
             file.write(piece)
 
 
-def _read(served: Served, path: Path, keep: str | None) -> Iterator[Dataset]:
+def _read(served: Served, path: Path, **given: str | None) -> Iterator[Dataset]:
     format = "lines" if path.suffix == ".txt" else None
-    options = {} if keep is None else {"keep": keep}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     return iter_batches(path, format=format, batch=_ROWS, reading=served.ranker.reading_, labels=False, **options)
 
 

@@ -19,6 +19,7 @@ from rankae.serve.uploads import read_upload
 router = APIRouter(tags=["desk"])
 Number = Annotated[int, Path(ge=1, le=2**53)]
 Labels = Annotated[list[Label], Field(max_length=MOST_LABELS)]
+_NO_UPLOAD = "there is no such upload"
 _DESK = ALWAYS | responses(404, 409)
 
 
@@ -192,7 +193,7 @@ async def upload(
 async def drop(number: Number, service: Annotated[Service, Depends(service_of)]) -> Response:
     """Forget an upload; the decisions on its texts are kept."""
     if not await service.desk.later(service.desk.drop_upload, number):
-        raise Refused(404, "there is no such upload")
+        raise Refused(404, _NO_UPLOAD)
     return Response(status_code=204)
 
 
@@ -218,7 +219,10 @@ async def next_row(
     after: Annotated[int, Query(ge=-1, le=2**53)] = -1,
 ) -> Any:
     """The next text that nobody has finished."""
-    return {"place": await service.desk.later(service.desk.next_open, number, after)}
+    desk = service.desk
+    if not await desk.later(desk.has_upload, number):
+        raise Refused(404, _NO_UPLOAD)
+    return {"place": await desk.later(desk.next_open, number, after)}
 
 
 @router.get(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from rankae.serve.problems import ALWAYS, responses
 from rankae.serve.service import Service, service_of
@@ -18,6 +18,11 @@ MOST_CHARACTERS = 1_000_000
 MOST_LABELS = 1_000
 
 Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
+Texts = Annotated[
+    list[Text],
+    Field(max_length=MOST_TEXTS),
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given, json_schema_input_type=str | list[str]),
+]
 Label = Annotated[str, Field(min_length=1, max_length=1_000)]
 _EXAMPLE: Any = {"texts": ["A terminal emulator for the X Window System"], "k": 3, "explain": True}
 
@@ -27,7 +32,7 @@ class SuggestRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]})
 
-    texts: Text | Annotated[list[Text], Field(max_length=MOST_TEXTS)] = Field(description="One text or many.")
+    texts: Texts = Field(description="One text or many.")
     k: int = Field(5, ge=1, le=MOST_LABELS, strict=True, description="At most so many labels a text.")
     threshold: float | None = Field(None, ge=0, le=1, description="The least probability.")
     cut: bool = Field(False, strict=True, description="Keep only what passes the model's own cut.")
@@ -69,10 +74,9 @@ class SuggestAnswer(BaseModel):
 async def suggest(model: str, body: SuggestRequest, service: Annotated[Service, Depends(service_of)]) -> Any:
     """The labels of one or many texts."""
     served = service.shelf[model]
-    texts = [body.texts] if isinstance(body.texts, str) else body.texts
     asked = Asked(body.k, body.threshold, body.cut, body.aim, frozenset(body.exclude))
-    results = await suggestions(service.work, served, texts, asked)
+    results = await suggestions(service.work, served, body.texts, asked)
     answer: dict[str, Any] = {"model": served.name, "fingerprint": served.fingerprint, "results": results}
     if body.explain:
-        answer["explanations"] = await explained(service.work, served, texts, results)
+        answer["explanations"] = await explained(service.work, served, body.texts, results)
     return answer

@@ -62,6 +62,19 @@ def test_isotonic_steps_by_hand():
     np.testing.assert_allclose(values, [0.5 / 2, 1.5 / 3, 1.5 / 3, 1.5 / 2])
 
 
+def test_copies_of_few_rows_make_no_label_certain():
+    """Eight texts in ten copies each, whose labels scores separate: 16 right labels seen cannot promise 99 %."""
+    scores = np.tile(np.array([2.0, 1.9, -1.0, -1.2], np.float32), (80, 1))
+    columns = np.tile(np.arange(4, dtype=np.int32), (80, 1))
+    labels = sp.csr_matrix(np.tile(np.array([1, 1, 0, 0], np.float32), (80, 1)))
+    groups = np.repeat(np.arange(8), 10)
+    p = Calibration.fit(HeldOut(columns, scores, labels, groups=groups), np.full(4, 80)).probability(scores[:1])[0]
+    assert 0.9 < p[0] < 0.98
+    assert 0.02 < p[3] < 0.1
+    alone = Calibration.fit(HeldOut(columns, scores, labels), np.full(4, 80)).probability(scores[:1])[0]
+    assert p[0] < alone[0] < 1
+
+
 def test_places_with_nothing_have_no_probability():
     held_out, counts = drawn(100, 3)
     calibration = Calibration.fit(held_out, counts)

@@ -36,6 +36,21 @@ def test_precision_is_reached_on_new_rows():
     assert cuts.figures["precision"] >= 90
 
 
+def test_a_precision_is_read_off_the_probabilities_and_so_varies_less():
+    realised = []
+    for seed in range(30):
+        held_out, p = drawn(100, seed)
+        realised.append(measured(choose_cuts(held_out, p, Aim.parse("precision=0.9")))["precision"])
+    assert np.mean(realised) == pytest.approx(90, abs=0.5)
+    assert np.std(realised) < 1  # 2.3 by the share of hits
+
+
+def test_hits_decide_where_they_contradict_the_probabilities():
+    held_out, p = drawn(2000, 0)
+    cuts = choose_cuts(held_out, np.sqrt(p), Aim.parse("precision=0.9"))  # far too sure
+    assert measured(replace(cuts, overall=cuts.overall**2))["precision"] == pytest.approx(90, abs=1.5)
+
+
 def test_near_duplicates_of_training_rows_do_not_count_for_a_promise():
     """Half of the held-out rows are copies whose listed labels are all right; new rows are no copies."""
     held_out, p = drawn(4000, 0)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rankae.base.held_out import HeldOut
+from rankae.base.held_out import HeldOut, first_half
 from rankae.errors import ModelFileError
 
 
@@ -37,3 +39,19 @@ def test_nearness_is_saved_and_older_models_have_none():
     assert HeldOut.from_state(made(None).state(), 2).nearest is None
     with pytest.raises(ModelFileError, match="do not fit"):
         HeldOut.from_state(state | {"nearest": state["nearest"][:2]}, 2)
+
+
+def test_alike_rows_are_in_one_half():
+    groups = np.repeat(np.arange(10), 3)
+    half = first_half(groups)
+    assert half.sum() == 15
+    assert all(len(set(half[groups == group])) == 1 for group in range(10))
+    assert first_half(np.zeros(8)).sum() == 4  # all are alike
+
+
+def test_groups_go_with_the_rows_and_are_saved():
+    held_out = replace(made([0.9, 0.2, 0.8]), groups=np.array([4, 4, 7]))
+    assert held_out.evidence().tolist() == [0.5, 0.5, 1]
+    assert HeldOut.from_state(held_out.state(), 2).evidence().tolist() == [0.5, 0.5, 1]
+    assert held_out.joined(made(None, 2), most=5).evidence().tolist() == [1, 1, 0.5, 0.5, 1]
+    assert held_out.taken(np.array([0, 2])).evidence().tolist() == [1, 1]

@@ -146,9 +146,10 @@ def choose_cuts(held_out: HeldOut, probabilities: np.ndarray, aim: Aim, per_labe
 
 
 def curve(held_out: HeldOut, probabilities: np.ndarray, cuts: Cuts) -> list[dict[str, float]]:
-    """Figures at cuts between 0 and 1 and at the chosen cut, on the rows that it was chosen on."""
+    """Figures at cuts between 0 and 1 that some label passes, and at the chosen cut, on the rows it was chosen on."""
     ranked = Ranked.of(held_out, probabilities, Aim.parse(cuts.aim))
-    return [{"cut": cut} | ranked.figures(cut) for cut in sorted({*_CURVE, cuts.overall})]
+    points = [{"cut": cut} | ranked.figures(cut) for cut in sorted({*_CURVE, cuts.overall})]
+    return [point for point in points if point["labels_per_row"] or point["cut"] == cuts.overall]
 
 
 def _f1_cut(ranked: Ranked) -> float:
@@ -158,26 +159,34 @@ def _f1_cut(ranked: Ranked) -> float:
 
 
 def _precision_cut(ranked: Ranked, target: float) -> float:
-    """The lowest cut with the target precision, estimated from enough labels.
+    """The lowest cut above which labels have the target precision.
 
+    It is read off the probabilities: their mean above a cut is the expected precision, and varies half as much from
+    sample to sample as the share of hits does. Only where the hits contradict it, beyond chance, they decide.
     Among fewer than 1 / (1 - target) labels a single wrong one misses the target, so they cannot confirm it.
     """
     ends = ranked.ends()
+    given = ends + 1
     fewest = max(_FEWEST_LABELS, round(1 / (1 - target)))
-    precision = np.cumsum(ranked.hits)[ends] / (ends + 1)
-    enough = ends + 1 >= fewest
+    enough = given >= fewest
     if not enough.any():
         raise DataError(
             f"precision={target:g} takes {fewest:,} predicted labels to tell, but the {len(ranked.held_out)} held-out "
             f"rows have {len(ranked.hits):,}; give more rows or ask for less"
         )
-    reached = np.flatnonzero((precision >= target) & enough)
-    if not len(reached):
-        raise DataError(
-            f"precision={target:g} cannot be reached: of the {fewest:,} or more surest labels of the held-out rows "
-            f"at most {precision[enough].max():.1%} are right; ask for less"
-        )
-    return _between(ranked.probabilities, ends, int(reached[-1]))
+    observed = np.cumsum(ranked.hits)[ends] / given
+    expected = np.cumsum(ranked.probabilities, dtype=np.float64)[ends] / given
+    beyond_chance = np.abs(observed - expected) > 2 * np.sqrt(target * (1 - target) / given)
+    by_probability, by_hits = (np.flatnonzero((share >= target) & enough) for share in (expected, observed))
+    if len(by_probability) and not beyond_chance[by_probability[-1]]:
+        return _between(ranked.probabilities, ends, int(by_probability[-1]))
+    if len(by_hits) and (len(by_probability) or beyond_chance[by_hits[-1]]):
+        return _between(ranked.probabilities, ends, int(by_hits[-1]))
+    best = max((share[enough].max() for share in (observed, expected) if share[enough].max() < target), default=0)
+    raise DataError(
+        f"precision={target:g} cannot be reached: of the {fewest:,} or more surest labels of the held-out rows "
+        f"at most {best:.1%} are right; ask for less"
+    )
 
 
 def _count_cut(ranked: Ranked) -> float:
@@ -238,7 +247,7 @@ def _per_label_helps(held_out: HeldOut, probabilities: np.ndarray) -> bool:
     from rankae.metrics.f1 import Selection
 
     gain = 0.0
-    first = np.arange(len(held_out)) % 2 == 0
+    first = held_out.first_half()
     for learn, check in ((first, ~first), (~first, first)):
         ranked = Ranked.of(held_out.taken(learn), probabilities[learn])
         if not ranked.true_labels:

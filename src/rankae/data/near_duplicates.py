@@ -19,6 +19,7 @@ _TOGETHER = 0.5  # the share of groups that are held out whole
 _ENOUGH_ROWS = 6000  # more held-out rows bring no gain
 _SHARE = 0.15
 _FIFTHS = 5
+_FEWEST_ROWS = 20  # fewer are too few to hold any out
 _ENOUGH_IN_FIFTHS = 2400  # held-out rows; bibtex and tmdb-plots, rows split off train: with more nothing was gained
 _ENOUGH_TO_COMPARE = 10_000  # rows that settings are compared on
 
@@ -52,6 +53,8 @@ def held_out_sizes(n: int) -> list[int]:
 
     One fold of 15 % if that is enough; otherwise as few folds of 20 % as are enough, because each costs a training.
     """
+    if n < _FEWEST_ROWS:
+        return []
     if n * _SHARE >= _ENOUGH_ROWS / 4:
         return [min(_ENOUGH_ROWS, int(_SHARE * n))]
     folds = min(_FIFTHS, -(-_ENOUGH_IN_FIFTHS * _FIFTHS // max(1, n)))
@@ -67,9 +70,11 @@ def held_out_folds(groups: np.ndarray, seed: int) -> np.ndarray:
     n, count = len(groups), int(groups.max(initial=-1)) + 1
     together = rng.random(count) < _TOGETHER
     place = np.where(together[groups], rng.random(count)[groups], rng.random(n))
-    sizes = held_out_sizes(n)
+    sizes = np.array(held_out_sizes(n), dtype=np.int64)
     fold = np.full(n, -1, dtype=np.int8)
-    fold[np.argsort(place, kind="stable")[: sum(sizes)]] = np.repeat(np.arange(len(sizes)), sizes)
+    fold[np.argsort(place, kind="stable")[: sum(sizes)]] = np.repeat(
+        np.arange(len(sizes)), np.array(sizes, dtype=np.int64)
+    )
     return fold
 
 

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sp
 
-from rankae.base.held_out import MOST_PLACES, HeldOut
+from rankae.base.held_out import MOST_PLACES, HeldOut, first_half
 from rankae.components.stack import ScoredShortlist, Stack
 from rankae.components.stacker import Stacker
 from rankae.data.unit_length import unit_rows
@@ -112,13 +112,22 @@ def train_stacker(
 
 
 def held_out_predictions(
-    rows: StackerRows, labels: sp.csr_matrix, learnable: np.ndarray, extra: StackerRows | None, settings: RecipeSettings
+    rows: StackerRows,
+    labels: sp.csr_matrix,
+    learnable: np.ndarray,
+    extra: StackerRows | None,
+    settings: RecipeSettings,
+    groups: np.ndarray | None = None,
 ) -> HeldOut:
-    """Out-of-fold ranking of each row: each half of the rows is ranked by a stacker trained on the other half."""
+    """Out-of-fold ranking of each row: each half of the rows is ranked by a stacker trained on the other half.
+
+    groups : of alike rows, which are in the same half: a stacker that has learnt from a row's relatives ranks it better
+        than a new row.
+    """
     scores = np.empty(len(rows.gains), dtype=np.float32)
-    first = np.arange(len(rows)) % 2 == 0
+    first = first_half(np.arange(len(rows)) if groups is None else groups)
     for learn, check in ((first, ~first), (~first, first)):
         stacker = train_stacker(rows, learn & learnable, extra, settings, members=rules.STACKERS[1])
         entries = rows.shortlist.entries_of(np.flatnonzero(check))
         scores[entries] = stacker.scores(rows.features[entries])
-    return HeldOut(*rows.shortlist.best(scores, min(MOST_PLACES, labels.shape[1])), labels)
+    return HeldOut(*rows.shortlist.best(scores, min(MOST_PLACES, labels.shape[1])), labels, groups=groups)

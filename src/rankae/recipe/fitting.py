@@ -48,11 +48,18 @@ class ValidationRows(Protocol):
     def learnable(self) -> np.ndarray:
         """bool [rows]: whether a component can know a label of the row, or the row has none."""
 
+    @property
+    def groups(self) -> np.ndarray | None:
+        """The group of alike rows that each of `rows` is in; None if each is its own."""
+
     def label_counts(self) -> np.ndarray:
         """Number of training rows of each label (an estimate where labels are noisy)."""
 
     def fit_code(self) -> tuple[ClosedForm, np.ndarray]:
         """The closed-form component, and the leave-one-out codes of the training rows."""
+
+    def ranked_by_code(self, k: int) -> HeldOut | None:
+        """The ranking of `rows` by the closed-form component alone; None if there are no rows."""
 
     def fit_network(self) -> JointNetwork: ...
 
@@ -87,12 +94,11 @@ def _fit_stages(task: Task, trusted: Trusted | None) -> Stack:
     if trusted is not None:
         validation = TrustedRows(task, votes, trusted)
     else:
-        validation = HeldOutFolds(task, votes, fold_count=0 if only_code or few else None)
+        validation = HeldOutFolds(task, votes)
     code, loo_codes = validation.fit_code()
     stack = Stack(code, validation.label_counts(), settings.proposed)
     if only_code or few:
-        best = code.predict_codes(loo_codes).best(min(MOST_PLACES, task.labels.shape[1]))
-        training.held_out = HeldOut(*best, task.labels)
+        training.held_out = validation.ranked_by_code(min(MOST_PLACES, task.labels.shape[1]))
         training.choices["components"] = choice("components", ["code"], "few rows" if few else "as set")
         return stack
     stack.neighbours = None if votes is None else votes.neighbours
@@ -129,7 +135,8 @@ def _fit_stacker(task: Task, stack: Stack, validation: ValidationRows, with_sing
         extra = unseen.followed_by(extra)
     stack.stacker = train_stacker(rows, validation.learnable, extra, settings)
     training.threshold = rows.threshold(stack.stacker, validation.labels)
-    held_out = held_out_predictions(rows, validation.labels, validation.learnable, extra, settings)
+    groups = validation.groups
+    held_out = held_out_predictions(rows, validation.labels, validation.learnable, extra, settings, groups)
     training.held_out = replace(held_out, nearest=candidates.nearest)
     training.evidence["all"] = precisions(training.held_out.columns[:, :5], validation.labels)
     for name, scores in candidates.scores.items():
@@ -153,7 +160,9 @@ def _with_names_if_they_help(
     merit = {}
     for case, scored in (("with", candidates), ("without", without)):
         rows = StackerRows.of(scored, validation.labels, task.labels, task.settings)
-        ranked = held_out_predictions(rows, validation.labels, validation.learnable, None, task.settings)
+        ranked = held_out_predictions(
+            rows, validation.labels, validation.learnable, None, task.settings, validation.groups
+        )
         merit[case] = float(row_merits(ranked.columns[:, :5], validation.labels).mean())
     keep = merit["with"] >= merit["without"]
     reason = "mean precision of held-out rows with and without"

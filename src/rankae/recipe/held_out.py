@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.choices import choice
+from rankae.base.held_out import HeldOut
 from rankae.components.closed_form import ClosedForm
 from rankae.components.joint_network import JointNetwork
 from rankae.components.predictions import Predictions
@@ -39,13 +40,11 @@ from rankae.recipe.votes import Votes
 class HeldOutFolds:
     """The folds of the training rows, and every component fitted without each fold (see `recipe.fitting`)."""
 
-    def __init__(self, task: Task, votes: Votes | None, fold_count: int | None = None) -> None:
-        """fold_count : 0 to hold nothing out; None to choose the number of folds from the rows."""
+    def __init__(self, task: Task, votes: Votes | None) -> None:
         self.task, self.votes = task, votes
         n = task.rows.shape[0]
-        nothing = np.full(n, -1, dtype=np.int8)
-        groups = np.arange(n) if votes is None else alike_groups(votes.nearest, votes.cosine)
-        self.fold = nothing if fold_count == 0 else held_out_folds(groups, task.settings.seed)
+        self._groups = np.arange(n) if votes is None else alike_groups(votes.nearest, votes.cosine)
+        self.fold = held_out_folds(self._groups, task.settings.seed)
         self.folds = [np.flatnonzero(self.fold == f) for f in range(self.fold.max(initial=-1) + 1)]
         self.networks: list[JointNetwork] = []
         self._ranker_scores: sp.csr_matrix | None = None
@@ -63,6 +62,10 @@ class HeldOutFolds:
     @cached_property
     def labels(self) -> sp.csr_matrix:
         return self.task.labels[np.concatenate(self.folds)]
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        return self._groups[np.concatenate(self.folds)]
 
     @cached_property
     def learnable(self) -> np.ndarray:
@@ -121,6 +124,16 @@ class HeldOutFolds:
             # In memory they may share arrays; on disk each has its own.
             arrays |= {f"{i}.{name}": v.copy() for name, v in code.state()[1].items() if name != "word_table"}
         return {"components": len(components)}, arrays
+
+    def ranked_by_code(self, k: int) -> HeldOut | None:
+        if not self.folds:
+            return None
+        ranked = [
+            self.codes[f].predict_codes(self.codes_without[f][fold] * self._as_new[f].factors[:, None]).best(k)
+            for f, fold in enumerate(self.folds)
+        ]
+        columns, scores = (np.concatenate(parts) for parts in zip(*ranked, strict=True))
+        return HeldOut(columns, scores, self.labels, groups=self.groups)
 
     def fit_network(self) -> JointNetwork:
         """The network trained on all rows. With one fold, the network trained without it continues on all rows; with

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.choices import choice
+from rankae.base.held_out import HeldOut
 from rankae.components.closed_form import ClosedForm
 from rankae.components.joint_network import JointNetwork
 from rankae.components.ranker_weights import RankerWeights
@@ -148,7 +149,7 @@ class TrustedRows:
         self.folds = trusted_folds(len(trusted))
         places = np.concatenate(self.folds)
         self.rows, self.labels = trusted.rows[places], trusted.labels[places]
-        self.learnable = np.ones(len(places), dtype=bool)
+        self.learnable, self.groups = np.ones(len(places), dtype=bool), None
 
     def label_counts(self) -> np.ndarray:
         return likely_counts(self.task.labels, self.trusted.labels)
@@ -180,6 +181,14 @@ class TrustedRows:
             self.task.training.timed("tuning", began)
         values, arrays = code.state()
         return values, arrays | {"loo_codes": start.loo_codes}
+
+    def ranked_by_code(self, k: int) -> HeldOut:
+        ranked = [
+            code.predict_codes(sparse_product(self.trusted.rows[fold], code.word_table)).best(k)
+            for fold, code in zip(self.folds, self.decoded.without, strict=True)
+        ]
+        columns, scores = (np.concatenate(parts) for parts in zip(*ranked, strict=True))
+        return HeldOut(columns, scores, self.labels)
 
     def fit_network(self) -> JointNetwork:
         began, code = time.perf_counter(), self.trained_code

@@ -116,9 +116,10 @@ def test_noise_rates_of_exact_scores():
     assert noise.missing.value == pytest.approx(0.2, abs=0.03)
     assert noise.cell.value == pytest.approx(0.02, abs=0.007)
     assert noise.wrong.value == pytest.approx((observed & ~right).sum() / observed.sum(), rel=0.35)
-    # The posterior probabilities add up to what there is.
+    # The posterior probabilities add up to what there is; here noise is even, which they do not take for granted.
     assert noise.is_wrong(p)[observed].sum() == pytest.approx((observed & ~right).sum(), rel=0.4)
-    assert noise.is_missing(p)[~observed].sum() == pytest.approx((~observed & right).sum(), rel=0.25)
+    assert noise.is_missing(np.array([0.85]))[0] < 0.95  # by one rate for all cells: 1
+    assert noise.is_missing(p)[~observed].sum() == pytest.approx((~observed & right).sum(), rel=0.35)
 
 
 def test_wilson_by_hand():
@@ -193,6 +194,12 @@ def test_rows_of_features(tmp_path):
     json.dumps(report.summary())
 
 
+def test_folds_of_too_few_rows_for_all_components():
+    """Of 199 rows one fold learns from 100 and has every component; the other, from 99, has the code alone."""
+    found = audit(shopping(199), settings=AuditSettings(folds=2, top=5))
+    assert {flag.kind for flag in found.flags} == {"missing", "wrong"}
+
+
 def test_nothing_to_audit_is_one_sentence():
     bare = Dataset(sp.csr_matrix((30, 3), dtype=np.float32), texts=["a"] * 30, name="bare")
     with pytest.raises(DataError, match="carry no labels"):
@@ -224,4 +231,4 @@ def test_a_label_that_others_imply_is_missed_though_no_word_tells_it():
     )
     missing = [(flag.row, flag.label) for flag in report.flags if flag.kind == "missing"]
     assert sum((row, "its number") in missing[:12] for row in gone.tolist()) >= 7
-    assert next(flag for flag in report.flags if flag.kind == "missing").probability > 0.25
+    assert next(flag for flag in report.flags if flag.kind == "missing").probability > 0.15

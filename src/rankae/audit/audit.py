@@ -52,7 +52,7 @@ class AuditSettings:
     def new_model(self) -> LabelRanker:
         """For a fold: what its scores come from is the same in all, so none adds a component of its own."""
         same = {"label_names": False} if "label_names" in class_of(self.method)._get_param_names() else {}
-        return seeded(create(self.method, **same | self.parameters), self.seed)
+        return seeded(create(self.method, **self.parameters | same), self.seed)
 
 
 def audit(

@@ -12,6 +12,10 @@ p is learnt by boosted trees. u is read off the highest scores, where nearly eve
 where nearly none is. How many those are is found by the share that is least up to its own chance (best bin estimation,
 Garg and others 2021). Rows that nobody can predict count as noise, so both are upper bounds. u is read off scores, not
 off p: labels that others imply are seldom missing, and would tell too little of the rest.
+
+Labels are not missing or wrong evenly: of what p is surest of, fewer labels are missing than u says. So a cell's own u
+(or v) is taken to be drawn from a distribution with that mean (`over_rates`). With one u for all cells, every label
+with p > 1 - u would be missing for certain.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ import scipy.sparse as sp
 
 from rankae.audit.co_occurrence import co_occurrence
 from rankae.audit.out_of_fold import Entries
+from rankae.base.calibration import over_rates
 
 _FEWEST_SURE = 50  # of the surest cells
 _FEWEST_LOW = 1000  # of the least sure cells
@@ -41,6 +46,10 @@ class Rate:
     low: float
     high: float
 
+    @property
+    def middle(self) -> float:
+        return (self.low + self.high) / 2
+
     def rounded(self) -> dict[str, float]:
         return {"rate": round(self.value, 4), "low": round(self.low, 4), "high": round(self.high, 4)}
 
@@ -52,25 +61,27 @@ class NoiseModel:
     wrong : of the labels that are recorded, the share that is not right.
     cell : of the cells that are not right, the share that is recorded (v).
 
-    Probabilities take the upper ends of the intervals: a rate of 0 would say that no label can be wrong or missing.
+    Probabilities take the middles of the intervals: a rate of 0 would say that no label can be wrong or missing.
     """
 
     missing: Rate
     wrong: Rate
     cell: Rate
 
-    def right(self, p: np.ndarray) -> np.ndarray:
-        """q, from p."""
-        signal = max(1 - self.missing.high - self.cell.high, 0.05)
-        return np.clip((p - self.cell.high) / signal, 0, 1)
-
     def is_wrong(self, p: np.ndarray) -> np.ndarray:
         """Probability that a recorded label is not right."""
-        return np.clip(self.cell.high * (1 - self.right(p)) / np.maximum(p, 1e-9), 0, 1)
+        share = (1 - self.right(p)) / np.maximum(p, 1e-9)
+        return over_rates(self.cell.middle, lambda v: v * share)
 
     def is_missing(self, p: np.ndarray) -> np.ndarray:
         """Probability that a label that is not recorded is right."""
-        return np.clip(self.missing.high * self.right(p) / np.maximum(1 - p, 1e-9), 0, 1)
+        share = self.right(p) / np.maximum(1 - p, 1e-9)
+        return over_rates(self.missing.middle, lambda u: u * share)
+
+    def right(self, p: np.ndarray) -> np.ndarray:
+        """q, from p."""
+        signal = max(1 - self.missing.middle - self.cell.middle, 0.05)
+        return np.clip((p - self.cell.middle) / signal, 0, 1)
 
 
 def probabilities(entries: Entries, labels: sp.csr_matrix, seed: int = 0) -> np.ndarray:

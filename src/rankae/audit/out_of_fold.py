@@ -106,6 +106,8 @@ class Folds:
                 own = self._fold(f, held, background, seed + f)
                 found.append(replace(own, rows=held[own.rows]))
                 progress.advance()
+        if len({own.facts.shape[1] for own in found}) > 1:  # a fold did without a component: they share the score alone
+            found = [replace(own, facts=own.scores[:, None].astype(np.float32)) for own in found]
         together = [np.concatenate([getattr(own, name) for own in found]) for name in Entries.__dataclass_fields__]
         order = np.lexsort((together[1], together[0]))
         return Entries(*(values[order] for values in together))

@@ -34,7 +34,7 @@ def audit_page(report: AuditReport) -> str:
 _HOW_TO_READ = (
     "Each flag is a label that is probably missing or wrong, by models that have not seen the row's labels nor those "
     "of its near-duplicates, and by the row's other labels. Highlighted words speak for the label. Rates are upper "
-    "bounds: what nobody can predict counts as noise."
+    "bounds, and probabilities follow from them: what nobody can predict counts as noise."
 )
 _HOW_TO_DECIDE = (
     "Accept flags that are right, reject the others (keys a and r, arrows to move), save the decisions, then run "

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from measuring.pages import put_between
+from measuring.pages import put_between, put_rows
 from measuring.places import CELLS, RESULTS
 from rankae.audit import AuditSettings
 from rankae.audit.audit import unit_word_rows
@@ -249,29 +249,38 @@ def p_at_1(data: Dataset, labels: sp.csr_matrix, test: Dataset) -> float:
 
 def table() -> None:
     cells = [json.loads(path.read_text()) for path in sorted((CELLS / "audit").glob("*.json"))]
+    as_it_is = {c["data"]: c for c in cells if c.get("rate") == 0}
     ways = ("rankae", "cleanlab, models", "cleanlab, SVMs", "neighbours")
-    head = "| data | noise | " + " | ".join(ways) + " | estimated rate (true) | GB |"
-    lines = [head, "|---" * (len(ways) + 4) + "|"]
-    for cell in (c for c in cells if c["kind"] != "clean"):
+    head = "| data | noise | " + " | ".join(ways) + " | estimated rate (true) | without the estimate as it is | GB |"
+    rows = []
+    for cell in (c for c in cells if c["kind"] != "clean" and c["rate"]):
         figures = [cell.get(way) for way in ways]
         shown = ["-" if f is None else f"{f['precision@1%']:.1f} / {f['AP']:.1f}" for f in figures]
         rate = f"{cell['estimate']['rate']:.3f} ({cell['true_rate']:.3f})"
         noise = f"{cell['kind']} {cell['rate']:g}"
         memory = f"{cell['peak_gb']:.1f}"
-        lines.append(f"| {' | '.join([cell['data'], noise, *shown, rate, memory])} |")
-    put_between(PAGE, "noise", "\n".join(lines))
+        above = _above(cell, as_it_is.get(cell["data"]))
+        rows.append(f"| {' | '.join([cell['data'], noise, *shown, rate, above, memory])} |")
+    put_rows(PAGE, "noise", head, rows)
     cleaned = [c for c in cells if c["kind"] == "clean"]
-    lines = [
-        "| data (rows, errors) | flags looked at | audit's order | random order | all labels clean |",
-        "|---" * 5 + "|",
-    ]
+    head = "| data (rows, errors) | flags looked at | audit's order | random order | all labels clean |"
+    rows = [head, "|---" * 5 + "|"]
     for cell in cleaned:
         about = f"{cell['data']} ({cell['rows']:,}, {cell['errors']:,})"
         for looked, ours, chance in zip(cell["looked_at"], cell["audit"], cell["random"], strict=True):
-            lines.append(f"| {about} | {looked:,} | {ours:.2f} | {chance:.2f} | {cell['clean'][0]:.2f} |")
-    put_between(PAGE, "cleaning", "\n".join(lines))
+            rows.append(f"| {about} | {looked:,} | {ours:.2f} | {chance:.2f} | {cell['clean'][0]:.2f} |")
     if cleaned:
+        put_between(PAGE, "cleaning", "\n".join(rows))
         write_files(RESULTS, {"audit-cleaning.svg": stacked([_curve(cell) for cell in cleaned])})
+
+
+def _above(cell: dict, as_it_is: dict | None) -> str:
+    """The estimated rate, without what the audit estimates for the data as they are: u = 1 - (1 - u_0) (1 - u_injected)
+    for missing labels, and likewise for wrong ones."""
+    if as_it_is is None:
+        return "-"
+    before = as_it_is["estimate" if cell["kind"] == "missing" else "other_estimate"]["rate"]
+    return f"{1 - (1 - cell['estimate']['rate']) / (1 - before):.3f}"
 
 
 def _curve(cell: dict) -> str:

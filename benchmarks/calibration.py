@@ -6,7 +6,8 @@
 
 "before" reads scores as log-odds; "after" is the model's own calibration, fitted on rows that it held out. Cuts are
 chosen on those rows as `rankae threshold` does; "SCutFBR" is the usual tuning of one cut for each label by its F1 on
-these rows (Lewis and others 2004, as in LibMultiLabel), without drawing it to the others. Finished cells are in .cells.
+these rows (Lewis and others 2004, as in LibMultiLabel), without drawing it to the others. Finished cells are in .cells;
+`table` keeps rows of the page whose cells are not there.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from measuring.pages import put_between
+from measuring.pages import put_rows
 from measuring.places import CELLS
 from rankae.base.choose_cuts import Aim, Ranked, choose_cuts
 from rankae.base.cuts import Cuts
@@ -32,7 +33,6 @@ from rankae.metrics.f1 import f1
 
 PAGE = Path(__file__).parent.parent / "docs" / "probabilities.md"
 AIMS = ("f1", "precision=0.9", "recall=0.8", "count")
-RIVAL = "parabel"  # of omikuji, beside which cuts are set
 
 
 def run(data: str, method: str, preset: str | None, seed: int, model: Path | None) -> dict:
@@ -97,30 +97,30 @@ def _figures(result, given: np.ndarray) -> dict[str, float]:
 def table() -> None:
     cells = _means([json.loads(path.read_text()) for path in sorted((CELLS / "calibration").glob("*.json"))])
     head = "| data | model | seeds | P@1 | ECE@1/3/5 before | after | by chance | NLL before | after |"
-    lines = [head, "|---" * 9 + "|"]
+    rows = []
     for c in cells:
         before, after, chance = (
             " / ".join(f"{c[when][f'{name}@{k}']:.2f}" for k in (1, 3, 5))
             for when, name in (("before", "ECE"), ("after", "ECE"), ("after", "ECE-chance"))
         )
         nll = f"{c['before']['NLL']:.4f} | {c['after']['NLL']:.4f}"
-        lines.append(
+        rows.append(
             f"| {c['data']} | {c['method']} | {c['seeds']} | {c['P@1']:.2f} | {before} | {after} | {chance} | {nll} |"
         )
-    put_between(PAGE, "calibration", "\n".join(lines))
-    lines = ["| data | model | cut | precision | recall | micro-F1 | macro-F1 | rows with a label |", "|---" * 8 + "|"]
+    put_rows(PAGE, "calibration", head, rows)
+    head, rows = "| data | model | cut | precision | recall | micro-F1 | macro-F1 | rows with a label |", []
     names = ("precision", "recall", "micro-F1", "macro-F1", "rows_with_labels")
     for c in cells:
         for cut, found in c["cuts"].items():
             shown = ["not reached"] * len(names) if "unreachable" in found else [f"{found[n]:.1f}" for n in names]
-            lines.append(f"| {c['data']} | {c['method']} | {cut} | {' | '.join(shown)} |")
-    put_between(PAGE, "cuts", "\n".join(lines))
+            rows.append(f"| {c['data']} | {c['method']} | {cut} | {' | '.join(shown)} |")
+    put_rows(PAGE, "cuts", head, rows)
     ways = ("f1", "count", "SCutFBR", "top 5", "0.5")
-    lines = ["| data | model | " + " | ".join(ways) + " |", "|---" * (2 + len(ways)) + "|"]
-    for c in (c for c in cells if any(c["data"] == o["data"] and o["method"] == RIVAL for o in cells)):
+    rows = []
+    for c in cells:
         shown = [f"{c['cuts'][way]['micro-F1']:.1f} / {c['cuts'][way]['macro-F1']:.1f}" for way in ways]
-        lines.append(f"| {c['data']} | {c['method']} | {' | '.join(shown)} |")
-    put_between(PAGE, "F1 of cuts", "\n".join(lines))
+        rows.append(f"| {c['data']} | {c['method']} | {' | '.join(shown)} |")
+    put_rows(PAGE, "F1 of cuts", "| data | model | " + " | ".join(ways) + " |", rows)
 
 
 def _means(cells: list[dict]) -> list[dict]:

@@ -72,3 +72,13 @@ def test_stacked_pictures_do_not_overlap() -> None:
     assert int(second.get("y")) == int(first.get("y")) + int(first.get("height"))
     assert int(tree.get("height")) == 2 * int(first.get("height"))
     assert {"first", "second"} <= set(tree.itertext())
+
+
+def test_ticks_do_not_cover_each_other() -> None:
+    close = [0.0, 0.388084, 0.454734, 0.55057, 1.0]
+    words = list(ElementTree.fromstring(line_chart([Line("a", close, close)], "t", "x", "y")).itertext())
+    assert "0.388084" not in words
+    assert "0.4" in words
+    assert "0.25" in list(
+        ElementTree.fromstring(line_chart([Line("a", [0, 0.25, 1], [1, 2, 3])], "", "", "")).itertext()
+    )

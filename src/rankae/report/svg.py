@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8B6914")
 DASHES = ("", "7 3", "2 3", "9 3 2 3")
@@ -142,7 +143,8 @@ class _Panel:
             self.x_low, self.x_high = _log(min(xs)) - 0.15, _log(max(xs)) + 0.5
             self.x_ticks = _log_ticks(self.x_low, self.x_high)
         else:
-            self.x_ticks = sorted(set(xs)) if from_marks and len(set(xs)) <= 12 else _ticks(min(xs), max(xs))
+            marks = sorted(set(xs))
+            self.x_ticks = marks if from_marks and _legible(marks, self.inner) else _ticks(marks[0], marks[-1])
             self.x_low, self.x_high = min(self.x_ticks[0], *xs), max(self.x_ticks[-1], *xs)
             if self.x_low == self.x_high:
                 self.x_low, self.x_high = self.x_low - 0.5, self.x_high + 0.5
@@ -232,6 +234,14 @@ def _free_place(x: float, y: float, width: float, occupied: Sequence[Box]) -> tu
 
 def _overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _legible(marks: Sequence[float], width: float) -> bool:
+    """Whether the numbers of so many ticks fit beside each other."""
+    unit = width / ((marks[-1] - marks[0]) or 1)
+    halves = [3.3 * len(_number(mark)) + 3 for mark in marks]
+    gaps = zip(pairwise(marks), pairwise(halves), strict=True)
+    return all(unit * (right - left) >= sum(needed) for (left, right), needed in gaps)
 
 
 def _ticks(low: float, high: float, about: int = 6) -> list[float]:

@@ -18,6 +18,7 @@ _BLOCK = 64  # rows of one source stand together in debtags, and must not be on 
 _SHARE = 0.2  # of the blocks, for validation
 _CASES = ["", "", "n", "a", "ssa", "sta", "an", "lla", "lta", "lle", "na", "ksi", "tta", "t", "jen", "ja"]
 _CLITICS = ["", "", "", "", "", "kin", "ko", "han", "nsa", "mme"]
+_UNITS = ["cups", "tbsp", "tsp", "g", "large", "x"]
 _ENDINGS = ["", "", "", "e", "en", "en", "er", "es", "n", "s", "em"]
 
 Change = Callable[[str, np.random.Generator], str]
@@ -125,6 +126,14 @@ def opening(text: str, random: np.random.Generator) -> str:
     return " ".join(words[first : first + size])
 
 
+def finnish_title(text: str, random: np.random.Generator) -> str:
+    return finnish(title(text, random), random)
+
+
+def german_opening(text: str, random: np.random.Generator) -> str:
+    return german(opening(text, random), random)
+
+
 def ingredients(texts: Sequence[str]) -> Change:
     """What makes of a text a list of its 12 rarest words, which at least 5 texts have, in any order."""
     documents = Counter(word for text in texts for word in set(_plain_words(text)))
@@ -135,6 +144,12 @@ def ingredients(texts: Sequence[str]) -> Change:
         return ", ".join(np.array(rarest, dtype=object)[random.permutation(len(rarest))].tolist())
 
     return change
+
+
+def recipe(text: str, random: np.random.Generator) -> str:
+    """A list of ingredients in lines, with amounts."""
+    lines = (f"{random.integers(1, 9)} {random.choice(_UNITS)} {word}" for word in _listed(text, random).split(", "))
+    return "\n".join(lines)
 
 
 def _plain_words(text: str) -> list[str]:
@@ -158,6 +173,10 @@ STAND_INS = {
         StandIn("German papers", "eurlex57k", 5000, paper),
         StandIn("German plots", "tmdb-plots", 11011, german),
         StandIn("titles of laws", "eurlex57k", 15000, title),
+        StandIn("Finnish titles", "eurlex57k", 4000, finnish_title),
+        StandIn("titles of few packages", "debtags", 1000, title),
+        StandIn("German openings of plots", "tmdb-plots", 3000, german_opening),
+        StandIn("recipes, one label", "tmdb-plots", 4000, recipe, single_label=True),
         StandIn("titles of packages", "debtags", 23507, title),
         StandIn("openings of plots", "tmdb-plots", 11011, opening),
         StandIn("lists of ingredients", "tmdb-plots", 11011, _listed),

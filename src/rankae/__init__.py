@@ -5,8 +5,13 @@ Names are imported when they are first used, so that `import rankae` and `rankae
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+# MKL, with which torch multiplies matrices, then adds up in the same order whatever the number of threads, as fast as
+# before. It reads this at its first product.
+os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 
 if TYPE_CHECKING:
     from rankae import losses as losses

@@ -66,6 +66,11 @@ def test_lists_of_names(given):
     np.testing.assert_array_equal(found.matrix.toarray(), [[1, 1, 0], [0, 0, 0], [1, 0, 1]])
 
 
+def test_sets_give_the_same_order_in_every_process():
+    names = [f"label {i}" for i in range(50)]
+    assert label_matrix([set(names)]).classes.tolist() == sorted(names)
+
+
 def test_a_table_of_names_is_lists():
     found = label_matrix(np.array([["a", "b"], ["b", "c"]]))
     assert found.kind == "lists"

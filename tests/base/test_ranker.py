@@ -144,7 +144,7 @@ def test_the_best_label_is_given_even_below_the_threshold():
 
 def test_decision_function_is_rows_by_labels(monkeypatch):
     model = Together().fit(X, NAMES)
-    assert model.decision_function(X[:1]).tolist() == [[3, 1, -np.inf]]
+    assert model.decision_function(X[:1]).tolist() == [[3, 1, np.finfo(np.float32).min]]
     monkeypatch.setattr(ranker, "MOST_DENSE_CELLS", 20)
     with pytest.raises(DataError, match="7 rows x 3 labels are too many"):
         model.decision_function(X)

@@ -67,7 +67,7 @@ def test_the_training_rows_are_not_taken_for_new_ones(rankae, data, model, tmp_p
     rankae("train", data, "--model", tmp_path / "m", "--method", "popular")
     told = rankae("evaluate", tmp_path / "m", data, "--split", "train", "--json")
     assert told.code == 0
-    assert "is what the model was trained on" in told.err
+    assert "trained on these rows" in told.err
     assert json.loads(told.out)["trained_on_these_rows"]
     told = rankae("evaluate", tmp_path / "m", data, "--json")
     assert (told.err, json.loads(told.out)["trained_on_these_rows"]) == ("", False)

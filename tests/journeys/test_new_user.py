@@ -60,12 +60,19 @@ def test_what_goes_wrong_in_the_first_hour_is_one_sentence(rankae, folder, artic
     with open(folder / "bodies.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(bodies)
     (folder / "folder").mkdir()
+    (folder / "blank.csv").write_text("\n\n\n")
+    (folder / "features.txt").write_text("2 4 2\n0 0:1 1:2\n1 2:1\n")
     for command, told in [
         (("predict", folder / "m", folder / "bodies.csv"), "title, body, but the columns here are id, body"),
         (("explain", folder / "m", folder / "new.csv"), "choose the one to explain with --row"),
         (("train", folder / "other.csv", "--model", folder / "m"), "--force"),
         (("train", folder / "articles.csv", "--model", folder / "n", "--label-column", "topics"), "no column 'topics'"),
         (("data", "info", folder / "folder"), "no train.* or test.*"),
+        (("data", "info", folder / "blank.csv"), "only empty lines"),
+        (("predict", folder / "m", folder / "features.txt"), "the model reads texts, but these rows are feature"),
+        (("evaluate", folder / "m", folder / "features.txt"), "the model reads texts, but these rows are feature"),
+        (("compare", folder / "articles.csv", "--methods", "", "--out", folder / "c"), "no method is named"),
+        (("compare", folder / "articles.csv", "--methods", "knn", "--out", folder / "new.csv"), "takes a folder"),
         (("predict", folder / "m", folder / "new.csv", "--keep", "author"), "no column 'author' to keep"),
     ]:
         ended = rankae(*command)

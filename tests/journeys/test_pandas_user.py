@@ -6,6 +6,7 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import label_ranking_average_precision_score
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer
@@ -56,6 +57,22 @@ def test_cross_validation_a_grid_and_a_pipeline(frame):
     assert "wine" in pipeline.predict(["a bottle from the cellar"])[0]
 
 
+def test_scikit_learns_measures_of_rankings_read_the_scores(frame):
+    truth = MultiLabelBinarizer().fit_transform(frame["tags"])
+    model = create("knn").fit(frame["title"], truth)
+    scores = model.decision_function(["some apple juice", "a bottle from the cellar", "of and with"])
+    assert label_ranking_average_precision_score(truth[:3], scores) > 0
+    assert model.evaluate(frame["title"], truth, k=1)["P@1"] > 60
+
+
+def test_cells_without_a_label_are_no_label(frame):
+    """Columns that were split leave empty strings, and missing values stand in lists."""
+    tags = [["fruit"], [""], ["wine", ""], [float("nan")], ["travel", " music"]] * 20
+    assert create("knn").fit(frame["title"][:100], tags).classes_.tolist() == ["fruit", "wine", "travel", " music"]
+    with pytest.warns(UserWarning, match="spaces around them, such as 'music'"):
+        create("knn").fit(["a b", "c d"], [["music"], [" music"]])
+
+
 def test_habits_that_cannot_work_say_so_in_one_sentence(frame):
     model = create("knn").fit(frame["title"], frame["tags"])
     tags = frame["tags"].str.join(";")
@@ -67,6 +84,12 @@ def test_habits_that_cannot_work_say_so_in_one_sentence(frame):
         (lambda: RankAE(threads=0).fit(frame["title"], frame["tags"]), "threads must be at least 1"),
         (lambda: create("knn").fit(frame["title"].where(frame.index > 3), frame["tags"]), "the text is missing"),
         (lambda: metrics.scorer("accuracy"), "there is no measure 'accuracy'"),
+        (lambda: create("knn").fit(frame["title"], frame["tags"].sample(frac=1, random_state=0)), "another order"),
+        (lambda: create("knn").fit((text for text in frame["title"]), frame["tags"]), "make it a list"),
+        (lambda: create("knn").fit([text.split() for text in frame["title"]], frame["tags"]), '" ".join'),
+        (lambda: create("knn").fit([text.encode() for text in frame["title"]], frame["tags"]), "decode"),
+        (lambda: RankAE().fit(frame["title"], frame["tags"], trusted=frame["title"]), r"\(X, Y\)"),
+        (lambda: model.predict_top(frame["title"], "5"), "k must be a whole number"),
     ):
         with pytest.raises(RankaeError, match=told) as caught:
             wrong()

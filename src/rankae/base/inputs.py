@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -201,13 +202,35 @@ def _from_lists(Y: list[Any]) -> Targets:
     for i, row in enumerate(Y):
         if not _is_collection(row):
             raise DataError(f"row {i}: labels must be a list, not {type(row).__name__}")
+        if isinstance(row, set | frozenset):  # whose order is another in every process
+            row = _sorted_names(row)
         try:
             indices.extend(sorted({column.setdefault(name, len(column)) for name in row}))
         except TypeError:
             raise DataError(f"row {i}: a label is not hashable; use strings, numbers or tuples") from None
         indptr[i + 1] = len(indices)
     matrix = sp.csr_matrix((np.ones(len(indices), np.float32), indices, indptr), shape=(len(Y), len(column)))
-    return Targets(matrix, name_array(column), "lists")
+    names = list(column)
+    if len(real := [i for i, name in enumerate(names) if not _is_blank(name)]) < len(names):
+        matrix, names = sp.csr_matrix(matrix[:, real]), [names[i] for i in real]
+    _warn_of_spaces(names)
+    return Targets(matrix, name_array(names), "lists")
+
+
+def _is_blank(name: Any) -> bool:
+    """What stands in a list for no label: NaN, or the empty string that "".split(";") gives. None is a name."""
+    return (is_missing(name) and name is not None) or (isinstance(name, str) and not name.strip())
+
+
+def _warn_of_spaces(names: list[Any]) -> None:
+    """Tell of labels that differ by spaces alone, as "a; b".split(";") leaves them."""
+    padded = [name for name in names if isinstance(name, str) and name != name.strip()]
+    if padded and (twice := {name.strip() for name in padded}.intersection(names)):
+        warnings.warn(
+            f"{len(twice)} labels are also there with spaces around them, such as {min(twice)!r}: these count as other "
+            "labels; strip them if they are the same",
+            stacklevel=2,
+        )
 
 
 def _sorted_names(names: Iterable[Hashable]) -> list[Hashable]:

@@ -21,13 +21,14 @@ from rankae.base.inputs import Targets, is_text, label_matrix, name_array
 from rankae.base.parameters import check_parameters
 from rankae.base.saved_ranker import SavedRanker
 from rankae.base.search_space import Space
-from rankae.base.tables import texts_of
+from rankae.base.tables import check_same_order, texts_of
 from rankae.data.dataset import Dataset
 from rankae.data.reading import ReadingSettings
 from rankae.data.text import TextFeatures
 from rankae.data.vectors import with_vectors
 from rankae.errors import DataError, ModelFileError, RankaeError
 from rankae.numerics.shortlist import Shortlist
+from rankae.numerics.threads import numpy_on_one_thread
 from rankae.progress import log
 
 Rows: TypeAlias = sp.csr_matrix | list[str]
@@ -104,6 +105,8 @@ class LabelRanker(SavedRanker):
     def top_columns(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """As `predict_top`, with label columns in place of names."""
         self._check_fitted()
+        if not isinstance(k, int | np.integer):
+            raise DataError(f"k must be a whole number, not {k!r}")
         if k < 1:
             raise DataError(f"k must be at least 1, but it is {k}")
         return self._answer(self._rows(X), min(k, len(self.classes_)))
@@ -134,14 +137,18 @@ class LabelRanker(SavedRanker):
         return shortlist, values, np.stack([values, np.log1p(counts)], axis=1)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of all labels, rows x labels. For large label sets use `predict_top`."""
+        """Scores of all labels, rows x labels. For large label sets use `predict_top`.
+
+        A label that the model does not rank for a row has the lowest float32, so that scikit-learn's measures of
+        rankings take the array.
+        """
         self._check_fitted()
         rows = self._rows(X)
         n, labels = _length(rows), len(self.classes_)
         if n * labels > MOST_DENSE_CELLS:
             raise DataError(f"{n} rows x {labels} labels are too many scores for one array; use predict_top")
         columns, scores = self._answer(rows, labels)
-        dense = np.full((n, labels), -np.inf, dtype=np.float32)
+        dense = np.full((n, labels), np.finfo(np.float32).min, dtype=np.float32)
         row, rank = np.nonzero(columns >= 0)
         dense[row, columns[row, rank]] = scores[row, rank]
         return dense
@@ -166,13 +173,19 @@ class LabelRanker(SavedRanker):
         columns, labels = predicted_and_true(self, X, label_matrix(y), 1)
         return float(hits(columns, labels).sum() / max(1, len(columns)))
 
-    def evaluate(self, X: Any, y: Any, k: Sequence[int] = (1, 3, 5)) -> dict[str, float | int]:
+    def evaluate(self, X: Any, y: Any, k: int | Sequence[int] = (1, 3, 5)) -> dict[str, float | int]:
         """P@k, nDCG@k, PSP@k and more in percent, as `rankae evaluate` prints them; see `rankae.metrics`.
 
         Labels that the model has never seen count as misses; an indicator matrix has the columns of `classes_`.
         """
         self._check_fitted()
-        return evaluated(self, X, label_matrix(y), k)
+        return evaluated(self, X, label_matrix(y), [k] if isinstance(k, int) else k)
+
+    def matching(self, data: Dataset) -> Dataset:
+        """The data with the model's feature columns; features are refused by a model of texts."""
+        if data.features is not None and self.text_ is not None:
+            raise DataError(f"{data.name}: the model reads texts, but these rows are feature vectors; give it texts")
+        return data.with_features(self.n_features_in_)
 
     # What the methods above share -------------------------------------------------------------------------------
 
@@ -251,10 +264,12 @@ class LabelRanker(SavedRanker):
         if isinstance(X, list | tuple) and not X:
             raise DataError("there are no rows to learn from")
         self.check_parameters()
+        check_same_order(X, Y)
         X = texts_of(X)
         targets = Y if isinstance(Y, Targets) else label_matrix(Y)
         self.reading_ = reading
-        return self._fit_targets(self._training_rows(X, targets, **given), targets, **given)
+        with numpy_on_one_thread():
+            return self._fit_targets(self._training_rows(X, targets, **given), targets, **given)
 
     def _learn_dataset(self, data: Dataset, **given: Any) -> Self:
         return self._learn(data.rows, named_targets(data), reading=data.reading, **given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,8 @@ def texts_of(rows: Any) -> Any:
     """
     if isinstance(rows, str | bytes):
         raise DataError("a string alone was given where rows are expected: put it in a list, [text]")
+    if isinstance(rows, Iterator):
+        raise DataError("rows come from an iterator, which can be read only once: make it a list")
     if sp.issparse(rows) or not hasattr(rows, "__len__"):
         return rows
     rows = only_column(rows)
@@ -76,6 +78,10 @@ def texts_of(rows: Any) -> Any:
     elif not is_column(rows) and not isinstance(rows, Sequence):
         return rows
     first = next((value for value in _beginning(rows) if not is_missing(value)), None)
+    if isinstance(first, bytes):
+        raise DataError('texts are bytes: decode them first, as in text.decode("utf-8")')
+    if isinstance(rows, list) and isinstance(first, list) and first and isinstance(first[0], str):
+        raise DataError('a row is a list of words: join them first, as in " ".join(words)')
     if not isinstance(first, str):
         return rows
     values = rows if isinstance(rows, list) else listed(rows)
@@ -83,6 +89,19 @@ def texts_of(rows: Any) -> Any:
         if is_missing(value):
             raise DataError(f'row {row}: the text is missing ({value}); fill it first, as in X.fillna("")')
     return values
+
+
+def check_same_order(X: Any, Y: Any) -> None:
+    """Refuse data of pandas whose rows carry the same index in another order; rows belong together by position."""
+    if not all(hasattr(getattr(data, "index", None), "equals") for data in (X, Y)):
+        return
+    rows, labels = X.index, Y.index
+    if len(rows) != len(labels) or rows.equals(labels) or not (rows.is_unique and labels.is_unique):
+        return
+    if rows.isin(labels).all():
+        raise DataError(
+            "rows and labels have the same index in another order: bring them together, as in Y.loc[X.index]"
+        )
 
 
 def _beginning(rows: Any) -> Any:

@@ -64,7 +64,7 @@ def compare(
     if usual is not None and not tune_trials:
         tune_trials = usual.trials
     by_default = registry.names() if usual is None else usual.methods
-    chosen = contenders(names(methods) if methods else by_default, settings or (), names(untuned))
+    chosen = contenders(by_default if methods is None else names(methods), settings or (), names(untuned))
     with running_as(out, running, options) as how:
         summary = experiment.compare(data, chosen, how, seeds, tune_trials, places(k))
         print_summary(summary, out, json)

@@ -63,7 +63,7 @@ def evaluate(
     trained_on = fingerprint(rows) == ranker.facts_.get("fingerprint")
     if trained_on:
         typer.echo(
-            f"warning: {rows.name} ({split}) is what the model was trained on; figures for new rows will be lower",
+            f"warning: the model was trained on these rows of {data}; figures for new rows will be lower",
             err=True,
         )
     began = perf_counter()

@@ -70,6 +70,8 @@ def running_as(out: Path, options: RunningOptions, reading: ReadingOptions) -> I
     from rankae.experiments.plan import Running
 
     be_quiet(options["quiet"])
+    if out.exists() and not out.is_dir():
+        raise RankaeError(f"{out} is a file; --out takes a folder")
     minutes, jobs, isolate = options["cell_minutes"], options["jobs"], options["isolate"]
     if minutes is not None and not isolate:
         raise RankaeError("--cell-minutes needs a process of its own for each cell: leave out --no-isolate")

@@ -102,8 +102,7 @@ def _row_of_data(
     data = load_dataset(source, split, reading=ranker.reading_, **options)
     if row >= len(data):
         raise DataError(f"{source}: there is no row {row}; the {split} split has {len(data)} rows")
-    if data.features is not None:
-        data = data.with_features(ranker.n_features_in_)
+    data = ranker.matching(data)
     one = data.take([row]).rows
     return (one[0] if isinstance(one, list) else one), data.feature_names
 

@@ -83,7 +83,7 @@ def matched(model: LabelRanker, data: Dataset) -> Dataset:
         names = classes
     else:  # columns without names, as in a file without its labels.txt, are the model's columns
         names = range(len(classes))
-    aligned = data.aligned_to(names).with_features(model.n_features_in_)
+    aligned = model.matching(data.aligned_to(names))
     if aligned.labels.nnz and not (aligned.labels.indices < len(classes)).any():
         raise DataError(f"{data.name}: the model knows none of its labels; was it trained on other data?")
     return aligned

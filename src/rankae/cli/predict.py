@@ -98,13 +98,11 @@ def predict(
     with cluster_workers(cluster, work) as workers, _output(out) as stream, bar("predicting") as progress:
         best: Iterable[tuple[Dataset, np.ndarray, np.ndarray]]
         if workers is None:
-            best = (
-                (rows, *ranker.top_columns(rows.with_features(ranker.n_features_in_).rows, table.k)) for rows in batches
-            )
+            best = ((rows, *ranker.top_columns(ranker.matching(rows).rows, table.k)) for rows in batches)
         else:
             from rankae.cluster import predicted
 
-            best = predicted(workers, model, batches, ranker.n_features_in_, table.k)
+            best = predicted(workers, model, batches, ranker.matching, table.k)
         writer: Writer
         if kind == "jsonl":
             writer = JsonLines(stream, ranker.classes_)

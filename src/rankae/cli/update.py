@@ -97,9 +97,7 @@ def _learn(ranker: LabelRanker, rows: Dataset, seed: int) -> dict[str, Any]:
 
 
 def _teach(ranker: LabelRanker, rows: Dataset) -> None:
-    columns = ranker.n_features_in_
-    texts = rows.rows if rows.texts is not None else rows.with_features(columns).rows
-    ranker.partial_fit(texts, _label_lists(ranker, rows))  # type: ignore[attr-defined]
+    ranker.partial_fit(ranker.matching(rows).rows, _label_lists(ranker, rows))  # type: ignore[attr-defined]
 
 
 def _label_lists(ranker: LabelRanker, rows: Dataset) -> list[list[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,16 @@ from rankae.numerics.shards import Arrays, Span
 
 
 def predicted(
-    workers: ClusterWorkers, model: str | Path, batches: Iterable[Dataset], n_features: int, k: int
+    workers: ClusterWorkers,
+    model: str | Path,
+    batches: Iterable[Dataset],
+    matching: Callable[[Dataset], Dataset],
+    k: int,
 ) -> Iterator[tuple[Dataset, np.ndarray, np.ndarray]]:
-    """(rows, label columns, scores) of each batch, in their order; a few batches are held at a time."""
+    """(rows, label columns, scores) of each batch, in their order; a few batches are held at a time.
+
+    matching : gives a batch the model's feature columns.
+    """
     place = Path(model).resolve()
     settings = {"model": str(place), "about": (place / MANIFEST).read_text(encoding="utf-8")[-200:], "k": k}
     name = f"{top_of_rows.__module__}:{top_of_rows.__qualname__}"
@@ -29,7 +36,7 @@ def predicted(
 
     def orders() -> Iterator[Order]:
         for batch in batches:
-            rows = batch.with_features(n_features)
+            rows = matching(batch)
             held.append(batch)
             shared = {"features": rows.features} if rows.texts is None else _packed(rows.texts)
             inputs = workers.share(shared)

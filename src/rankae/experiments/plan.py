@@ -214,7 +214,8 @@ def contenders(methods: Iterable[str], settings: Iterable[str] = (), untuned: It
 
     untuned : methods whose parameters are not searched.
     """
-    chosen = list(dict.fromkeys(methods))
+    if not (chosen := list(dict.fromkeys(methods))):
+        raise RankaeError("no method is named; give some, such as rank-ae,parabel")
     parameters_of: dict[str, dict[str, Any]] = {}
     for setting in settings:
         target, equals, value = setting.partition("=")

@@ -25,7 +25,7 @@ from rankae.methods.presets import JOINT, NETWORK, preset_settings
 from rankae.methods.rank_ae_parameters import RankAEParameters
 from rankae.numerics.label_index import made_up_rows, measured_index
 from rankae.numerics.shortlist import Shortlist
-from rankae.numerics.threads import limited_to
+from rankae.numerics.threads import limited_to, numpy_on_one_thread
 from rankae.paper.choices import batch_for, train_as_chosen
 from rankae.paper.joint import train_joint
 from rankae.paper.rank_network import RankNetwork, select_rows
@@ -116,6 +116,8 @@ class RankAE(RankAEParameters):
             make the automatic choices (see `rankae.recipe.trusted`); the preset "paper" keeps the epoch that ranks them
             best. Labels that no training row has are ignored.
         """
+        if trusted is not None and (not isinstance(trusted, tuple | list) or len(trusted) != 2):
+            raise DataError("trusted takes rows and their labels, (X, Y)")
         return self._learn(X, Y, trusted=trusted, **none_of(unknown))
 
     def fit_dataset(self, data: Dataset, trusted: Dataset | None = None) -> Self:
@@ -230,7 +232,7 @@ class RankAE(RankAEParameters):
         if n == 0:
             return self
         before = HeldOut(*self._answer(rows, min(MOST_PLACES, len(self.classes_))), labels)
-        with limited_to(self.threads):
+        with limited_to(self.threads), numpy_on_one_thread():
             if isinstance(self.model_, Stack):
                 stack = self._with_new_names(self.model_, classes)
                 self.model_ = updated(stack, rows, labels, **self._regularisation(), seed=self._seed)

@@ -121,7 +121,9 @@ def _read(opened: OpenFolder, method: str | None, verify: bool) -> ModelFile:
     folder = opened.path
     manifest = _read_manifest(opened)
     if method is not None and manifest["method"] != method:
-        raise ModelFileError(f"{folder} holds a model of method {manifest['method']}, not {method}; use rankae.load")
+        raise ModelFileError(
+            f"{folder} holds a model of method {manifest['method']}, not {method} (in Python, rankae.load reads it)"
+        )
     with ExitStack() as stack:
         files = {}
         for name, recorded in manifest["files"].items():

@@ -7,7 +7,7 @@ and kernels alike, calls from several threads of a server are safe, and forks re
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from threadpoolctl import threadpool_limits
 
 Item = TypeVar("Item")
 
@@ -84,7 +85,17 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:
 
 
 @contextmanager
-def limited_to(threads: int | None) -> Any:
+def numpy_on_one_thread() -> Iterator[None]:
+    """Within the block numpy and scipy, whose BLAS adds up in another order on more threads, use one.
+
+    What they solve here is small; large products go through torch and the kernels.
+    """
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+@contextmanager
+def limited_to(threads: int | None) -> Iterator[None]:
     """Use this many threads within the block; None changes nothing."""
     if threads is None:
         yield

@@ -46,6 +46,8 @@ def _opened(path: Source, reading: ReadingSettings, labels_needed: bool) -> Tabl
             delimiter = delimiter_of(first, reading, str(path))
         rows = _cells(csv.reader(chain([first], lines), delimiter=delimiter, strict=True), path, above)
         line, header = next(rows, (1, []))
+        if not header:
+            raise DataError(f"{path}: there are only empty lines in the file")
     except BaseException:
         stream.close()
         raise

@@ -14,7 +14,10 @@ from rankae.numerics.sparse_product import sparse_product
 from rankae.numerics.top_k import top_k
 from rankae.paper.closed_form import warm_start
 from rankae.paper.closed_start import started_network
-from rankae.recipe.joint_network import NetworkSettings, joint_settings, train_network
+from rankae.paper.joint import train_joint
+from rankae.paper.rank_network import RankNetwork
+from rankae.recipe import network_storage
+from rankae.recipe.joint_network import NetworkSettings, fitting, joint_settings, train_network
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +86,30 @@ def test_the_same_seed_gives_the_same_network(data):
     rows, labels, others, _ = data
     found = [RankAE("network", epochs=1, random_state=3).fit(rows, labels).predict_top(others, 3)[1] for _ in range(2)]
     assert np.array_equal(*found)
+
+
+def test_a_trained_network_is_stored_small_and_comes_back(data, tmp_path, monkeypatch):
+    rows, labels, others, right = data
+    small = RankAE("network", epochs=2, random_state=0).fit(rows, labels)
+    assert small.choices_["storage"]["evidence"]
+    small.save(tmp_path / "small")
+    again = RankAE.load(tmp_path / "small")
+    for own, other in zip(small.predict_top(others, 5), again.predict_top(others, 5), strict=True):
+        np.testing.assert_array_equal(own, other)
+    monkeypatch.setattr(network_storage, "MOST_LOST", -np.inf)
+    large = RankAE("network", epochs=2, random_state=0).fit(rows, labels)
+    large.save(tmp_path / "large")
+    sizes = [(tmp_path / name / "model.safetensors").stat().st_size for name in ("small", "large")]
+    assert sizes[0] < 0.6 * sizes[1]
+    found = [precisions(model.top_columns(others, 5)[0], right) for model in (small, large)]
+    assert abs(found[0]["P@5"] - found[1]["P@5"]) < 1
+
+
+def test_what_a_small_network_learns_is_not_rounded_away(data):
+    rows, labels, others, _ = data
+    network = RankAE("network", epochs=2).fit(rows, labels).model_.shrunk("int4")
+    settings = replace(fitting(joint_settings(NetworkSettings(), rows, labels, {}), network), epochs=1)
+    learnt = train_joint(rows, labels, settings, network=network)
+    stored = RankNetwork.from_state(*learnt.state())
+    change, error = (np.abs(one.codes(others) - learnt.codes(others)).mean() for one in (network, stored))
+    assert error < 0.1 * change

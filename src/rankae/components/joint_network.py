@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.components.predictions import CodePredictions
-from rankae.numerics.table import PRECISIONS, Table, packed, unpacked
+from rankae.numerics.table import PRECISIONS, packed, unpacked
 from rankae.paper.bags import CodedRows
 from rankae.paper.closed_start import TEMPERATURE
 from rankae.paper.joint import train_joint
@@ -21,8 +21,7 @@ from rankae.paper.two_paths import TwoPathEmbedding
 _UPDATE_RATE = 3e-4  # learning rate of an update, a tenth of that of a new network
 _LOSS: dict[str, Any] = {"loss": "smooth", "margin": 0.0, "direct": 1.0}
 _LOSS_IF_TIED: dict[str, Any] = {"direct": 0.3, "temperature": 4.0}
-_COARSE = ("int8", "int4")
-_LINEAR_PATH, _OF_WORDS = "F.solved_words", "F.word_vectors"
+_LINEAR_PATH = "F.solved_words"
 
 
 class JointNetwork:
@@ -62,10 +61,7 @@ class JointNetwork:
         shape = {name: value for name, value in asdict(self.network.shape).items() if name not in ("words", "labels")}
         loss = _LOSS_IF_TIED if self.network.shape.tied else _LOSS
         settings = JointSettings(**shape, **loss, decay=0.0, learning_rate=_UPDATE_RATE, epochs=epochs, seed=seed)
-        network = train_joint(self._read(rows, codes), labels, settings, network=self.network)
-        if network.precision in _COARSE:  # the changes of an update are smaller than its rounding errors
-            network.precision = "float16"
-        return JointNetwork(network)
+        return JointNetwork(train_joint(self._read(rows, codes), labels, settings, network=self.network))
 
     def with_labels(self, vectors: np.ndarray, biases: np.ndarray) -> JointNetwork:
         """The network with further labels, given their rows of D; E gets the same vectors."""
@@ -88,24 +84,12 @@ class JointNetwork:
             return self
         small = copy(self.network)
         small.precision = precision
-        settings, state = JointNetwork(small).state()
-        arrays: dict[str, Any] = state
-        if without is not None:
-            words = np.asarray(small.F.word_vectors.detach().cpu()).copy()
-            words[without] = 0
-            arrays[_OF_WORDS] = Table.at(precision, words)
-        return JointNetwork.from_state(settings, arrays)
+        settings, arrays = small.state(without)
+        return JointNetwork.from_state({"shape": settings}, unpacked(arrays))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         settings, packed_arrays = self.network.state()
         arrays = {name: value for name, value in unpacked(packed_arrays).items() if name != _LINEAR_PATH}
-        if self.network.precision == "int4":
-            # The label table is smaller than the word table, and errors in it affect scores most.
-            of_labels = "E.label_vectors" if self.network.shape.tied else "D.label_vectors"
-            arrays[of_labels] = Table.at("int8", self.network.D.label_vectors.detach().cpu())
-        elif self.network.precision == "int8" and not self.network.shape.tied:
-            # Predictions do not use E; only updates do.
-            arrays["E.label_vectors"] = Table.at("int4", self.network.E.label_vectors.detach().cpu())
         return {"shape": settings}, arrays
 
     @classmethod

@@ -92,6 +92,8 @@ def train_joint(
             network = new_network(rows, labels, settings, words, word_vectors)
         else:
             network = deepcopy(network)  # the given one may lie in a mapped, read-only file
+            if network.precision in ("int8", "int4"):  # what it now learns is less than their rounding errors
+                network.precision = "float16"
         steps_per_epoch = -(-labels.shape[0] // settings.batch)
         run = JointTraining(network.to(settings.device), settings, steps_per_epoch)
         if resume and checkpoint_dir is not None:

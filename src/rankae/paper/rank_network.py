@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from rankae.numerics.label_index import ExactIndex, UsearchIndex
-from rankae.numerics.table import Table, packed, unpacked
+from rankae.numerics.table import PRECISIONS, Table, packed, unpacked
 from rankae.paper.architecture import Architecture
 from rankae.paper.attention import WordGates
 from rankae.paper.bags import Bags, CodedRows
@@ -32,6 +32,8 @@ from rankae.paper.two_paths import ReluPathEmbedding, TwoPathEmbedding
 
 Rows: TypeAlias = sp.csr_matrix | CodedRows | Sequence[np.ndarray]
 Batch: TypeAlias = Bags | Documents
+
+_OF_WORDS = "F.solved_words", "F.word_vectors"
 
 
 def select_rows(rows: Rows, index: np.ndarray) -> Rows:
@@ -132,22 +134,48 @@ class RankNetwork(nn.Module):
 
     # The model file ------------------------------------------------------------------------------------------
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """JSON values and parameters by name, for `from_state`."""
+    def state(self, without: np.ndarray | None = None) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """JSON values and parameters by name, for `from_state`.
+
+        without : columns of words whose vectors are dropped.
+        """
         arrays: dict[str, Any] = {name: value.cpu().numpy() for name, value in self.state_dict().items()}
         settings = asdict(self.shape)
+        if without is not None:
+            for name in self._word_tables():
+                arrays[name] = arrays[name].copy()
+                arrays[name][without] = 0
         if self.precision != "float32":
             settings["precision"] = self.precision
-            arrays |= {n: Table.at(self.precision, v) for n, v in arrays.items() if n.endswith("_vectors")}
+            tables = [*self._word_tables(), *(name for name in arrays if name.endswith("label_vectors"))]
+            arrays |= {name: Table.at(self._precision_of(name), arrays[name]) for name in tables}
         if self.index is not None:
             arrays |= {f"index.{name}": value for name, value in self.index.arrays().items()}
         return settings, packed(arrays)
 
-    def shrunk(self, precision: str) -> RankNetwork:
-        """The network with its tables rounded to this precision."""
+    def _word_tables(self) -> list[str]:
+        """The tables with a row for each word; that of the linear path may be kept elsewhere."""
+        return [name for name in _OF_WORDS if len(self.state_dict().get(name, ()))]
+
+    def _precision_of(self, table: str) -> str:
+        if table == "E.label_vectors" and not self.shape.tied and self.precision == "int8":
+            return "int4"  # predictions do not read E; only further training does
+        if self.precision == "int4" and table == ("E" if self.shape.tied else "D") + ".label_vectors":
+            return "int8"  # D's table is smaller than those of words, and errors in it affect scores most
+        return self.precision
+
+    def shrunk(self, precision: str, without: np.ndarray | None = None) -> RankNetwork:
+        """The network with its tables rounded to this precision; unchanged if they are that small already.
+
+        without : columns of words whose vectors are dropped.
+        """
+        if PRECISIONS.index(self.precision) >= PRECISIONS.index(precision):
+            return self
         small = copy(self)
         small.precision = precision
-        return RankNetwork.from_state(*small.state())
+        small = RankNetwork.from_state(*small.state(without))
+        small.history, small.best_epoch = self.history, self.best_epoch
+        return small
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:

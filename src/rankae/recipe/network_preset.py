@@ -18,6 +18,7 @@ from rankae.paper.closed_form import WarmStart, warm_start
 from rankae.paper.rank_network import RankNetwork
 from rankae.paper.settings import JointSettings
 from rankae.recipe.joint_network import NetworkSettings, coded, joint_settings, leave_one_out_codes, train_network
+from rankae.recipe.network_storage import smallest_form
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 from rankae.recipe.start_choice import chosen_by_leave_one_out
@@ -55,7 +56,9 @@ def fit_network(
     if len(held):
         ranked = network.top(coded(network, rows, leave_one_out_codes(start))[held], min(MOST_PLACES, labels.shape[1]))
         training.held_out = HeldOut(*ranked, labels[held])
-        network = _on_all_rows(network, rows, labels, start, settings, chosen.embeddings, options)
+        codes, frequencies = leave_one_out_codes(start)[held], np.bincount(rows.indices, minlength=rows.shape[1])
+        form, training.choices["storage"] = smallest_form(network, rows[held], labels[held], codes, frequencies)
+        network = form.of(_on_all_rows(network, rows, labels, start, settings, chosen.embeddings, options))
     training.timed("joint training", began)
     return network
 

@@ -27,8 +27,8 @@ from rankae.numerics.ascending import pieces
 from rankae.numerics.table import Table
 from rankae.recipe.rules import rule
 
-_MOST_LOST = rule("storage.most_lost", 0.1, "points that a smaller table may cost at any k", "issue 29; by hand")
-_RARE = rule("storage.rare_word", 2, "most rows of a word whose vector may be dropped", "docs/scale.md, debtags")
+MOST_LOST = rule("storage.most_lost", 0.1, "points that a smaller table may cost at any k", "issue 29; by hand")
+RARE = rule("storage.rare_word", 2, "most rows of a word whose vector may be dropped", "docs/scale.md, debtags")
 _LEAST = rule("storage.least_weights", (0.05, 0.03), "ranker weights below are dropped", "docs/scale.md, debtags")
 _MOST_ROWS = 4000
 
@@ -62,7 +62,7 @@ def stored_small(
         for form in forms_of(small, validation):
             lost = validation.lost_with(form.difference())
             evidence[form.name] = round(lost, 3)
-            if lost < _MOST_LOST:
+            if lost < MOST_LOST:
                 small = replace(small, **{name: form.component})
                 chosen[f"storage of {name}"] = choice(
                     f"storage of {name}", form.name, "points lost on validation rows", evidence
@@ -89,7 +89,7 @@ class _ValidationScores:
         scores = self.scores | {name: self.scores[name] + change for name, change in difference.items()}
         after = self._precisions(scores)
         lost = max(self.before[k] - after[k] for k in self.before)
-        if lost < _MOST_LOST:
+        if lost < MOST_LOST:
             self.scores = scores
         return float(lost)
 
@@ -112,7 +112,7 @@ def _code_forms(stack: Stack, validation: _ValidationScores) -> Iterator[_Form]:
         return {name: after - before[name] for name, after in scores.items()}
 
     for name, precision, zeroed in (
-        (f"int4 without words of {_RARE} rows", "int4", rare),
+        (f"int4 without words of {RARE} rows", "int4", rare),
         ("int4", "int4", None),
         ("int8", "int8", None),
         ("float16", "float16", None),
@@ -154,7 +154,7 @@ def _network_forms(stack: Stack, validation: _ValidationScores) -> Iterator[_For
 
     if rare is not None:
         smaller = network.shrunk("int4", without=rare)
-        yield _Form(f"int4 without words of {_RARE} rows", smaller, partial(difference, smaller))
+        yield _Form(f"int4 without words of {RARE} rows", smaller, partial(difference, smaller))
     for precision in ("int4", "int8", "float16"):
         smaller = network.shrunk(precision)
         yield _Form(precision, smaller, partial(difference, smaller))
@@ -164,8 +164,13 @@ def _rare_words(stack: Stack) -> np.ndarray | None:
     """Columns of the words that hardly any row has; None if they are few, or there are no neighbours to count rows."""
     if stack.neighbours is None:
         return None
-    frequencies = np.diff(stack.neighbours.search.weights.starts)  # 0 for frequent words, which the search ignores
-    rare = np.flatnonzero((frequencies > 0) & (frequencies <= _RARE))
+    # The search ignores frequent words; their count is 0 there.
+    return rare_if_many(np.diff(stack.neighbours.search.weights.starts))
+
+
+def rare_if_many(frequencies: np.ndarray) -> np.ndarray | None:
+    """Columns of the words that hardly any row has, given the rows of each word; None if they are few."""
+    rare = np.flatnonzero((frequencies > 0) & (frequencies <= RARE))
     return rare if 5 * len(rare) > len(frequencies) else None
 
 

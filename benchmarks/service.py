@@ -1,7 +1,7 @@
 """What the service holds: load, more than it can hold, ten minutes with reloads, type-ahead, malformed bodies.
 
     python benchmarks/service.py load MODEL DATA [--clients 1,8,64] [--seconds 10]   with and without batching
-    python benchmarks/service.py overload MODEL DATA [--seconds 60]
+    python benchmarks/service.py overload MODEL DATA [--seconds 60]   599: a 503 without Retry-After
     python benchmarks/service.py soak MODEL DATA [--minutes 10] [--rate 20] [--every 20]
     python benchmarks/service.py labels [--labels 1000000]
     python benchmarks/service.py malformed MODEL [--bodies 10000]
@@ -42,6 +42,8 @@ place = Place("127.0.0.1", int(sys.argv[2]), given.pop("workers"))
 run(ServiceSettings(**given), place, listen(place))
 """
 Answer = tuple[int, float]  # status, seconds
+_UNTOLD = 599  # for a 503 without Retry-After
+_PAUSE = 0.05  # seconds after which a client that was refused asks again
 
 
 @contextmanager
@@ -108,6 +110,8 @@ class Connection:
             while (size := int(await self.reader.readuntil(b"\r\n"), 16)) > 0:
                 await self.reader.readexactly(size + 2)
             await self.reader.readexactly(2)
+        if status == 503 and b"retry-after: " not in headers:
+            status = _UNTOLD
         if b"connection: close" in headers:
             self.writer.close()
             raise ConnectionResetError(status)
@@ -136,6 +140,8 @@ async def clients(port: int, count: int, seconds: float, bodies: list[bytes]) ->
             except ConnectionResetError as error:
                 found.append((error.args[0] if error.args else 0, 0.0))
                 connection = await Connection.open(port)
+            if found[-1][0] in (503, _UNTOLD):
+                await asyncio.sleep(_PAUSE)
 
     await asyncio.gather(*(client(number) for number in range(count)))
     return found
@@ -163,13 +169,18 @@ def load(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def overload(options: argparse.Namespace) -> dict[str, Any]:
-    """A short queue and twice as many clients as fill it."""
-    bodies = suggestions(options.data)
-    with service(options.model, workers=options.workers, queue=16) as (port, process):
-        asyncio.run(clients(port, 8, 5, bodies))
-        before = memory(process)
-        answers = asyncio.run(clients(port, 4 * 16 * options.workers, options.seconds, bodies))
-        return told(answers, options.seconds) | {"MB before": before, "MB after": memory(process)}
+    """A short queue, and clients who fill it several times over, in three rounds; then four clients as before."""
+    bodies, queue, seconds = suggestions(options.data), 16, options.seconds / 3
+    with service(options.model, workers=options.workers, queue=queue) as (port, process):
+        found: dict[str, Any] = {"MB": [memory(process)]}
+        found["before"] = told(asyncio.run(clients(port, 4, 5, bodies)), 5)
+        answers: list[Answer] = []
+        for _ in range(3):
+            found["MB"].append(memory(process))
+            answers += asyncio.run(clients(port, 4 * queue * options.workers, seconds, bodies))
+        found["MB"].append(memory(process))
+        found["overload"] = told(answers, options.seconds)
+        return found | {"after": told(asyncio.run(clients(port, 4, 5, bodies)), 5)}
 
 
 def soak(options: argparse.Namespace) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import pytest
 import uvicorn
 
 from rankae import RankAE
+from rankae.methods import create
 from rankae.serve.app import create_app
 from rankae.serve.settings import ServiceSettings
 
@@ -41,6 +42,13 @@ def documents(rows: int = 160, seed: int = 0) -> tuple[list[str], list[list[str]
 def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("models") / "shop"
     RankAE("fast", random_state=0, threads=1).fit(*documents()).save(place)
+    return place
+
+
+@pytest.fixture(scope="session")
+def uncalibrated_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("models") / "plain"
+    create("one-vs-rest").fit(*documents()).save(place)
     return place
 
 

@@ -31,7 +31,8 @@ _CONTRAST = """() => {
   const opacity = (node) => node ? Number(getComputedStyle(node).opacity) * opacity(node.parentElement) : 1;
   const bad = [];
   for (const node of document.querySelectorAll("body *")) {
-    const own = [...node.childNodes].some((c) => c.nodeType === 3 && c.textContent.trim());
+    const text = [...node.childNodes].some((c) => c.nodeType === 3 && c.textContent.trim());
+    const own = text || node.matches("[aria-pressed]");
     if (!own || !node.checkVisibility() || node.closest(":disabled, .unseen, .skip")) continue;
     const [red, green, blue, alpha] = parse(getComputedStyle(node).color), below = behind(node);
     const seen = over([red, green, blue, alpha * opacity(node)], below);
@@ -41,6 +42,12 @@ _CONTRAST = """() => {
     if (ratio < 4.5) bad.push(`${name} ${ratio.toFixed(2)}`);
   }
   return bad;
+}"""
+
+_LEFT_OF_TEXT = """(place) => {
+  const range = document.createRange();
+  range.selectNodeContents(place);
+  return range.getBoundingClientRect().left - place.getBoundingClientRect().left;
 }"""
 
 
@@ -342,6 +349,11 @@ def test_readable_in_every_light_and_on_a_phone(open_page, scheme, width):
     suggest(page)
     page.click("[aria-label='Accept fruit']")
     page.click("[aria-label='Reject tool']")
+    for label in ("fruit", "tool"):  # a pressed button stays readable under the pointer that has pressed it
+        page.hover(f".tag[data-label={label}] [aria-pressed=true]")
+        assert (
+            page.evaluate(_CONTRAST.replace("const own =", "const own = node.matches('[aria-pressed=true]') ||")) == []
+        )
     page.mouse.move(0, 0)
     page.focus(".tag[data-label=drink]")  # its words are coloured
     assert page.query_selector(".document .rises")
@@ -364,6 +376,23 @@ def test_a_text_of_unknown_words_is_said_to_be_one(open_page):
     page.fill("#text", "\u05e9\u05dc\u05d5\u05dd \U0001f600")
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("text=The model knows no word of this text")
+    assert page.eval_on_selector(".document", _LEFT_OF_TEXT) > 100  # it runs from right to left
+
+
+def test_what_others_have_decided_takes_little_room(open_page):
+    page = open_page()
+    added = [f"label {i} of somebody" for i in range(200)]
+    page.service.client.post("/v1/models/shop/feedback", json={"text": TEXT, "by": "Bob", "added": added})
+    suggest(page)
+    assert page.text_content(".others").endswith("and 192 more")
+    assert "Bob" in page.text_content(".others")
+
+
+def test_without_probabilities_no_bar_is_drawn(open_page, uncalibrated_folder):
+    page = open_page(models={"plain": str(uncalibrated_folder)})
+    suggest(page)
+    assert verdicts(page)
+    assert page.query_selector(".tag .bar") is None
 
 
 def test_keys_decide_nothing_that_was_not_seen(open_page, tmp_path):

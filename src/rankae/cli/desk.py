@@ -41,6 +41,8 @@ def export(
     ending = "" if out is None else out.suffix.lower()
     if ending not in ("", ".jsonl", ".csv"):
         raise RankaeError(f"{out}: decisions are written as .jsonl or .csv")
+    if flags and conflicts:
+        raise RankaeError("--flags and --conflicts are two exports; give one of them at a time")
     if ending == ".csv" and (flags or conflicts):
         raise RankaeError(f"{out}: flags and conflicts are written as .jsonl")
     store = _open(folder)
@@ -67,7 +69,7 @@ def stats(folder: Folder, json: Json = False) -> None:
     if json:
         typer.echo(json_module.dumps(figures))
         return
-    typer.echo(f"{figures['texts']:,} texts, {figures['decisions']:,} decisions, {figures['conflicts']:,} conflicts")
+    typer.echo(f"{figures['texts']:,} finished texts, {figures['decisions']:,} decisions, {figures['conflicts']:,} conflicts")
     typer.echo(f"tags: {figures['accepted']:,} accepted, {figures['rejected']:,} rejected, {figures['added']:,} added")
     if figures["precision"] is not None:
         typer.echo(f"of the judged tags {figures['precision']:.1f} % were right")

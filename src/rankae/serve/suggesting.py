@@ -15,6 +15,7 @@ from rankae.serve.work import WorkQueue
 
 MOST_EXPLAINED = 16  # texts of one request
 MOST_EXPLAINED_WORDS = 5_000  # different ones in a text
+MOST_EXPLAINED_CHARACTERS = 100_000  # of a text: every word of it comes back as a piece of its own
 MOST_REMOVED = 20_000_000  # words x characters: removal reads the text once without each word, some 5 s for so many
 _STRONGEST = 10
 _NOISE = 1e-4  # rounding error of float32 sums; smaller weights are dropped
@@ -100,13 +101,15 @@ def _explanation(model: Served, text: str, found: Found) -> dict[str, Any]:
     from rankae.explain.explanation import removal_effects
     from rankae.explain.words_in_network import contributions_of_words
 
+    if len(text) > MOST_EXPLAINED_CHARACTERS:
+        raise _too_long(text)
     document = document_of(model.ranker, text)
     if len(document.words) > MOST_EXPLAINED_WORDS:
         raise Refused(422, f"a text of more than {MOST_EXPLAINED_WORDS} different words cannot be explained")
     columns = np.array([model.columns[entry["label"]] for entry in found], dtype=np.int32)
     sums = contributions_of_words(model.ranker, document, columns)
     if sums is None and len(document.words) * len(text) > MOST_REMOVED:
-        raise Refused(422, f"a text of {len(text):,} characters is too long for its words to be explained")
+        raise _too_long(text)
     if sums is None:
         scores = np.array([entry["score"] for entry in found], dtype=np.float32)
         weights, view = removal_effects(model.ranker, document, columns, scores), "removal"
@@ -122,6 +125,10 @@ def _explanation(model: Served, text: str, found: Found) -> dict[str, Any]:
         "pieces": [list(piece) for piece in document.pieces()],
         "weights": [[_short(value) for value in weights[:, place]] for place in range(len(found))],
     }
+
+
+def _too_long(text: str) -> Refused:
+    return Refused(422, f"a text of {len(text):,} characters is too long for its words to be explained")
 
 
 def _short(value: float) -> float:

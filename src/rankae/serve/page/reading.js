@@ -29,12 +29,14 @@ export class Reading {
     this.explanation = explanation;
     this.spans = [];
     const pieces = explanation?.pieces ?? [[text, -1]];
-    this.place.replaceChildren(...pieces.map(([piece, word]) => {
-      if (word < 0) return piece;
-      const span = el("span", { "data-word": String(word) }, piece);
-      this.spans.push(span);
-      return span;
-    }));
+    this.place.replaceChildren();
+    for (const [piece, word] of pieces) { // one by one: a call takes only so many arguments
+      if (word < 0) this.place.append(piece);
+      else {
+        this.spans.push(el("span", { "data-word": String(word) }, piece));
+        this.place.append(this.spans.at(-1));
+      }
+    }
   }
 
   reach(span) {

@@ -94,8 +94,8 @@ export class Review {
 
   showText(text, words) {
     const pieces = text.split(/([\p{L}\p{N}_+.-]+)/u);
-    this.page.replaceChildren(...pieces.map((piece) => words.has(piece.toLowerCase())
-      ? el("span", { class: "rises" }, piece) : piece));
+    this.page.replaceChildren();
+    for (const piece of pieces) this.page.append(words.has(piece.toLowerCase()) ? el("span", { class: "rises" }, piece) : piece);
   }
 
   press(said) {
@@ -131,10 +131,11 @@ export class Review {
   async undo() {
     const place = this.undone.pop();
     if (place === undefined) return;
-    await this.openRow(this.at.upload, place);
-    await this.keep(this.at, null);
+    const { upload } = this.at;
+    const row = await get(`/v1/desk/uploads/${upload.number}/rows/${place}`);
+    await this.keep({ upload, place, row }, null);
     const all = await this.uploads.refresh();
-    await this.openRow(all.find((one) => one.number === this.at.upload.number) ?? this.at.upload, place);
+    await this.openRow(all.find((one) => one.number === upload.number) ?? upload, place);
     say("Undone");
   }
 

@@ -11,6 +11,7 @@ import { Verdict } from "./verdict.js";
 
 const DRAFT = "rankae.draft";
 const SHOWN = 10, MOST_SHOWN = 100;
+const MOST_OF_OTHERS = 8; // labels of somebody else's verdict
 
 export class Tagging {
   constructor(place, desk) {
@@ -161,8 +162,11 @@ export class Tagging {
     const own = decisions.filter((one) => one.by === this.desk.by).at(-1);
     if (own) this.verdict = new Verdict(own);
     const last = new Map(decisions.filter((one) => one.by !== this.desk.by).map((one) => [one.by, one]));
-    this.others.replaceChildren(...[...last.values()].map((one) => el("span", {},
-      el("strong", {}, one.by || "Somebody without a name"), ` decided: ${[...one.accepted, ...one.added].join(", ") || "no tag"}`)));
+    this.others.replaceChildren(...[...last.values()].map((one) => {
+      const labels = [...one.accepted, ...one.added], more = labels.length - MOST_OF_OTHERS;
+      return el("span", {}, el("strong", {}, one.by || "Somebody without a name"),
+        ` decided: ${labels.slice(0, MOST_OF_OTHERS).join(", ") || "no tag"}${more > 0 ? ` and ${more} more` : ""}`);
+    }));
   }
 
   explain(text, answer) {
@@ -176,7 +180,7 @@ export class Tagging {
     if (this.explanation.weights.flat().some(Boolean)) {
       this.view.title = `Colour tells ${how}.`;
       this.view.replaceChildren("Rest on a tag to see its words: ", el("span", { class: "key-rise" }, "these"), " speak for it, ", el("span", { class: "key-fall" }, "these"), " against it. Rest on a word to see its tags.");
-    } else this.view.textContent = "The model knows no word of this text: these tags are merely the frequent ones.";
+    } else this.view.textContent = `${this.text.trim() ? "The model knows no word of this text" : "The text is empty"}: these tags are merely the frequent ones.`;
     this.refresh();
     this.tagReached(this.list.place ?? null);
   }

@@ -43,7 +43,7 @@ export class TagList {
 
   row(tag, place) {
     const known = tag.probability !== null && tag.probability !== undefined;
-    const bar = el("span", { class: "bar", "aria-hidden": "true" }, el("span", {}));
+    const bar = known ? el("span", { class: "bar", "aria-hidden": "true" }, el("span", {})) : null;
     if (known) bar.firstChild.style.width = `${Math.max(1, 100 * tag.probability)}%`;
     const told = known ? percent(tag.probability) : tag.added ? "added by hand" : "";
     const accept = this.button("accepted", "check", "Accept", tag, place);
@@ -56,7 +56,7 @@ export class TagList {
     },
     el("span", { class: "name" }, tag.label),
     el("span", { class: "decide" }, accept, reject),
-    el("span", { class: "likely" }, tag.added ? null : bar, el("span", { class: "number" }, told),
+    el("span", { class: "likely" }, bar, told ? el("span", { class: "number" }, told) : null,
       words.length ? el("span", { class: "why" }, el("span", { class: "unseen" }, "because of "), words.map((word) => el("q", {}, word))) : null));
   }
 

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Body, Depends, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from rankae import __version__
 from rankae.serve import figures
@@ -224,9 +225,6 @@ def _form(body: bytes, kind: str) -> _Form:
         fields = parse_qs(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
     except ValueError:
         raise Refused(400, "the body is no form of UTF-8 text") from None
-    from fastapi.exceptions import RequestValidationError
-    from pydantic import ValidationError
-
     try:
         return _FORM.validate_python({name: values[-1] for name, values in fields.items()})
     except ValidationError as error:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field, JsonValue
 
+from rankae import __version__
 from rankae.serve.models import Served
 from rankae.serve.problems import ALWAYS, responses
 from rankae.serve.service import Service, service_of
@@ -71,8 +72,6 @@ def info(model: Served) -> dict[str, Any]:
 @router.get("/v1/models", response_model=Models, responses=ALWAYS)
 async def models(service: Annotated[Service, Depends(service_of)]) -> Any:
     """The models that are served."""
-    from rankae import __version__
-
     found = [info(model) for model in service.shelf]
     return {"models": found, "desk": service.store is not None, "version": __version__}
 

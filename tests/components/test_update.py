@@ -14,6 +14,7 @@ from rankae.components.closed_form import ClosedForm
 from rankae.components.neighbours import Neighbours
 from rankae.components.rankers import Rankers
 from rankae.components.stack import Stack
+from rankae.data.unit_length import unit_rows
 from rankae.numerics.conjugate_gradients import RidgeSolver
 from rankae.numerics.shortlist import Shortlist
 
@@ -202,3 +203,20 @@ def test_rows_before_an_update_say_nothing_of_the_labels_that_came_with_it(tmp_p
     model = RankAE.load(tmp_path / "model").partial_fit(*rows(["fruit", "drink"], 60, 2))  # none about the sea
     assert model.model_.first_rows().tolist() == [0, 0, 300]
     assert model.predict_top(["a ship in the harbour, an anchor and a wave"], 1)[0].tolist() == [["sea"]]
+
+
+def test_words_that_are_too_frequent_for_the_neighbours_are_remembered(tmp_path):
+    """Not their weights, but who has them: what is missing of a row's length is theirs."""
+    rng = np.random.default_rng(0)
+    often = rng.random((300, 3)) < 0.8  # three words that most rows have, then some that few have
+    seldom = rng.random((300, 40)) < 0.1
+    weights = np.hstack([often * [0.2, 0.3, 0.5], seldom * rng.random((300, 40))]) + 1e-6 * rng.random((300, 43))
+    weights[weights < 1e-5] = 0
+    rows = unit_rows(sp.csr_matrix(weights, dtype=np.float32))
+    neighbours = Neighbours.of(rows[:200], sp.csr_matrix(np.ones((200, 1), np.float32)), most_rows=100)
+    assert not neighbours.search.followed[:3].any()
+    more = neighbours.updated(rows[200:], sp.csr_matrix(np.ones((100, 1), np.float32)))
+    settings, arrays = more.state()
+    remembered = Neighbours.from_state(settings, arrays).remembered()
+    missing = np.linalg.norm((more.search.matrix() - rows).toarray(), axis=1).mean()
+    assert np.linalg.norm((remembered - rows).toarray(), axis=1).mean() < 0.2 * missing

@@ -69,7 +69,7 @@ def stats(folder: Folder, json: Json = False) -> None:
     if json:
         typer.echo(json_module.dumps(figures))
         return
-    typer.echo(f"{figures['texts']:,} finished texts, {figures['decisions']:,} decisions, {figures['conflicts']:,} conflicts")
+    typer.echo(f"{figures['texts']:,} texts, {figures['decisions']:,} decisions, {figures['conflicts']:,} conflicts")
     typer.echo(f"tags: {figures['accepted']:,} accepted, {figures['rejected']:,} rejected, {figures['added']:,} added")
     if figures["precision"] is not None:
         typer.echo(f"of the judged tags {figures['precision']:.1f} % were right")

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from rankae.components.frequent_words import FrequentWords
 from rankae.components.predictions import SparsePredictions
 from rankae.errors import ModelFileError
 from rankae.model_file import unpack_csr
@@ -59,18 +60,26 @@ def _vote(nearest_rows, cosine, label_starts, label_columns, labels, count, star
 
 
 class Neighbours:
-    """Votes of the nearest training rows, by the cosine of their words and vectors (see `RowSearch`)."""
+    """Votes of the nearest training rows, by the cosine of their words and vectors (see `RowSearch`).
+
+    frequent : which rows have the words that the search does not store; None in models of older files, and where rows
+        have vectors besides words.
+    """
 
     name = "neighbours"
 
-    def __init__(self, search: RowSearch, labels: sp.csr_matrix, count: int = 20) -> None:
-        self.search, self.labels, self.count = search, labels, count
+    def __init__(
+        self, search: RowSearch, labels: sp.csr_matrix, count: int = 20, frequent: FrequentWords | None = None
+    ) -> None:
+        self.search, self.labels, self.count, self.frequent = search, labels, count, frequent
         self._label_counts = np.diff(labels.indptr)
 
     @classmethod
     def of(cls, rows: sp.csr_matrix, labels: sp.csr_matrix, count: int = 20, most_rows: int | None = None) -> Self:
         """Store the training rows; words of more than `most_rows` rows are left out of the search."""
-        return cls(RowSearch.over(rows, most_rows), labels, count)
+        search = RowSearch.over(rows, most_rows)
+        frequent = FrequentWords.of(rows, search.followed) if search.vectors is None else None
+        return cls(search, labels, count, frequent)
 
     def predict(self, rows: sp.csr_matrix, leave_one_out: bool = False) -> VotePredictions:
         """Votes for each row; with `leave_one_out` the rows are the training rows, none of which votes for itself."""
@@ -106,7 +115,7 @@ class Neighbours:
 
     def shrunk(self, precision: str) -> Neighbours:
         """A copy with the row weights in lower precision."""
-        return Neighbours(self.search.shrunk(precision), self.labels, self.count)
+        return Neighbours(self.search.shrunk(precision), self.labels, self.count, self.frequent)
 
     def of_rows(self, kept: np.ndarray) -> Neighbours:
         """Neighbours of the `kept` rows (bool) only, with the words that are stored here."""
@@ -115,7 +124,16 @@ class Neighbours:
     def updated(self, rows: sp.csr_matrix, labels: sp.csr_matrix) -> Neighbours:
         """A copy with more rows that can vote."""
         labels = sp.vstack([self.labels, labels], format="csr")
-        return Neighbours(self.search.with_more(rows), labels, self.count)
+        search, frequent = self.search.with_more(rows), None
+        if self.frequent is not None:
+            every = sp.vstack([self.remembered(), rows], format="csr")
+            frequent = FrequentWords.of(every, search.followed)
+        return Neighbours(search, labels, self.count, frequent)
+
+    def remembered(self) -> sp.csr_matrix:
+        """The words of all stored rows."""
+        stored = self.search.matrix().tocsr().astype(np.float32)
+        return stored if self.frequent is None else self.frequent.beside(stored)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         weights, labels = self.search.weights, self.labels
@@ -127,6 +145,8 @@ class Neighbours:
         if self.search.vectors is not None:
             arrays |= self.search.vectors.state()
         arrays |= pack_ascending("labels", labels.indptr, labels.indices, labels.shape[1])
+        if self.frequent is not None:
+            arrays |= {f"frequent.{name}": value for name, value in self.frequent.state().items()}
         return {"count": self.count, "most_rows": self.search.most_rows, "size": self.search.size}, arrays
 
     @classmethod
@@ -148,4 +168,6 @@ class Neighbours:
         search = RowSearch(labels.shape[0], settings["most_rows"], rows, weights, vectors)
         if not search.holds_together():
             raise ModelFileError("the model's neighbours contradict themselves; train it again")
-        return cls(search, labels, settings["count"])
+        of_frequent = {name.removeprefix("frequent."): v for name, v in arrays.items() if name.startswith("frequent.")}
+        frequent = FrequentWords.from_state(of_frequent, search.size, search.words) if of_frequent else None
+        return cls(search, labels, settings["count"], frequent)

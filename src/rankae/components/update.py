@@ -8,7 +8,8 @@
                 network's D gets the ridge regression of the new labels on its codes
     rankers     the SVMs of known labels are trained again, on the stored old rows and the new ones (see
                 `updated_rankers`); those of new labels on the new rows alone
-    neighbours  the new rows can vote
+    neighbours  the new rows can vote; words that they do not follow are remembered in `FrequentWords`, without which
+                the rankers of known labels would be trained on rows that lack their most frequent words
     network     trains some more epochs, on the new rows alone
 
 The stacker is not changed: one trained on rows with all of these labels ranked no better (docs/desk.md).
@@ -88,7 +89,7 @@ def _with_new_labels(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, c
     if neighbours is not None:
         old = sp.csr_matrix(neighbours.labels)
         wide = sp.csr_matrix((old.data, old.indices, old.indptr), shape=(old.shape[0], labels.shape[1]))
-        neighbours = Neighbours(neighbours.search, wide, neighbours.count)
+        neighbours = Neighbours(neighbours.search, wide, neighbours.count, neighbours.frequent)
     names = stack.names
     if names is not None and names.shape[1] < labels.shape[1]:  # the caller may have added the names already
         names = names.with_more(sp.csr_matrix((labels.shape[1] - names.shape[1], names.shape[0]), dtype=np.float32))
@@ -164,9 +165,10 @@ def _old_rows(neighbours: Neighbours | None, words: int, most: int, seed: int, f
     """
     if neighbours is None or first >= neighbours.search.size:
         return sp.csr_matrix((0, words), dtype=np.float32)
-    old = neighbours.search.matrix().tocsr()[first:].astype(np.float32)
+    old = neighbours.remembered()[first:]
     squares = _column_squares(old)
-    squares[np.diff(neighbours.search.weights.starts) == 0] = squares.max(initial=0.0)
+    if neighbours.frequent is None:
+        squares[~neighbours.search.followed] = squares.max(initial=0.0)
     if old.shape[0] > most:
         old = old[np.sort(np.random.default_rng(seed).permutation(old.shape[0])[:most])]
     rest = np.sqrt(np.maximum(squares - _column_squares(old), 0)).astype(np.float32)

@@ -71,9 +71,11 @@ def _solved_again(stack: Stack, neighbours: Neighbours, every: sp.csr_matrix, co
 
 def _remembered_rows(neighbours: Neighbours, rows: sp.csr_matrix) -> sp.csr_matrix | None:
     """All stored rows, then the new ones; None if too little of the old rows is stored."""
-    old = neighbours.search.matrix().tocsr()[: neighbours.search.size - rows.shape[0]].astype(np.float32)
-    if old.shape[0] == 0 or old.multiply(old).sum() < _REMEMBERED * old.shape[0]:
+    before = neighbours.search.size - rows.shape[0]
+    stored = neighbours.search.matrix().tocsr()[:before].astype(np.float32)
+    if before == 0 or stored.multiply(stored).sum() < _REMEMBERED * before:
         return None
+    old = neighbours.remembered()[:before]
     return sp.vstack([old, rows], format="csr", dtype=np.float32)
 
 

@@ -66,7 +66,7 @@ class RowSearch:
 
     def with_more(self, rows: sp.csr_matrix) -> RowSearch:
         """With some more rows, by the words that are followed: new rows alone would not speak for others."""
-        followed = np.diff(self.weights.starts) > 0
+        followed = self.followed
         kept = sp.csr_matrix(rows, copy=True)
         kept.data *= followed[kept.indices]
         kept.eliminate_zeros()
@@ -79,6 +79,11 @@ class RowSearch:
         fewer = RowSearch.over(self.matrix().tocsr()[kept], self.most_rows)
         fewer.vectors = None if self.vectors is None else self.vectors.of_rows(kept)
         return fewer
+
+    @property
+    def followed(self) -> np.ndarray:
+        """bool [words]: whether the postings of the word are stored, and there are any."""
+        return np.diff(self.weights.starts) > 0
 
     @property
     def words(self) -> int:

@@ -90,6 +90,7 @@ def test_a_shrunk_model_learns_new_labels_too(trained):
     texts, labels = rows(list(WORDS), 200, 3)
     model = trained.shrunk("float16").partial_fit(texts, labels)
     assert model.score(*rows(["music", "sea"], 60, 2)) > 0.8
+    assert model.model_.code.word_table.values.dtype == np.float16  # and stays small
 
 
 def test_rows_without_any_new_label(trained):

@@ -34,6 +34,7 @@ from rankae.components.updated_rankers import updated_rankers
 from rankae.numerics.conjugate_gradients import RidgeSolver
 from rankae.numerics.singular_vectors import leading_vectors
 from rankae.numerics.sparse_product import sparse_product
+from rankae.numerics.table import Table
 
 _RIDGE = 1.0  # of the regression that gives a network's D its new labels
 _OLD_ROWS = (2_000, 10)  # old rows in the sample for A'A: at least, and for each new row
@@ -67,13 +68,15 @@ def updated(
     if isinstance(rankers, Rankers):
         rankers = updated_rankers(wide, neighbours, rows, labels, stack.label_counts, cost=cost, seed=seed)
     code = _updated_code(wide, rows, labels, ridge, seed)
-    return replace(
+    new = replace(
         wide,
         code=code,
         network=None if wide.network is None else _updated_network(wide.network, code, rows, labels, seed),
         neighbours=neighbours,
         rankers=rankers,
     )
+    # No row is held out here to tell what a coarser precision would cost.
+    return new.shrunk("float16") if isinstance(stack.code.word_table, Table) else new
 
 
 def _with_new_labels(stack: Stack, rows: sp.csr_matrix, labels: sp.csr_matrix, counts: np.ndarray, seed: int) -> Stack:

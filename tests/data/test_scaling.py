@@ -96,6 +96,15 @@ def test_a_model_keeps_its_scale(tmp_path, preset: str, scale: str) -> None:
     assert loaded.top_columns(X, 3)[0].shape == (300, 3)
 
 
+def test_the_papers_network_chooses_a_scale_too_but_not_to_the_letter() -> None:
+    X, y = load_wine(return_X_y=True)
+    Y, held = np.eye(3, dtype=int)[y], np.arange(len(y)) % 3 == 0
+    model = RankAE("paper", random_state=0, epochs=16).fit(X[~held], Y[~held])
+    assert model.choices_["scale"]["value"] == "standard"
+    assert (model.top_columns(X[held], 1)[0][:, 0] == y[held]).mean() > 0.9
+    assert "scale" not in RankAE("paper-strict", random_state=0, epochs=1).fit(X, Y).choices_
+
+
 @pytest.mark.parametrize("X", [sp.eye(40, format="csr", dtype=np.float32), ["a few words", "others"] * 20])
 def test_sparse_features_cannot_be_scaled(X) -> None:
     with pytest.raises(RankaeError, match="scale=standard is for dense features"):

@@ -268,3 +268,23 @@ def test_with_many_rows_per_feature_the_paper_preset_starts_elsewhere():
     assert model.model_.shape.hidden == 500
     assert RankAE("paper", epochs=1, hidden=0).fit(rows, labels).model_.shape.hidden == 0
     assert RankAE("paper", epochs=1).fit(rows[:100], labels[:100]).model_.shape.hidden == 0
+
+
+def test_the_paper_preset_chooses_what_is_read_of_a_text_and_the_strict_one_reads_words_alone():
+    kinds = ["red", "green", "blue", "white", "black"]
+    texts = [f"{first}\n{second}" for first in kinds for second in kinds] * 20
+    tags = [[text.split()[0]] for text in texts]
+    model = RankAE("paper", epochs=1).fit(texts, tags)
+    assert model.text_.of_titles or model.text_.ngrams == (1, 2)
+    assert model.choices_["ngrams"]["evidence"]
+    strict = RankAE("paper-strict", epochs=1).fit(texts, tags)
+    assert not strict.text_.of_titles
+    assert strict.text_.ngrams == (1, 1)
+
+
+def test_a_step_of_the_paper_preset_looks_at_some_labels_if_there_are_very_many():
+    rows = sp.random(80, 50, 0.1, format="csr", random_state=0)
+    labels = sp.csr_matrix((np.ones(80), (np.arange(80), np.arange(80) * 100)), shape=(80, 8001))
+    assert RankAE("paper", epochs=1).fit(rows, labels).choices_["shortlist"]["value"] == 4000
+    for settings in ({"preset": "paper", "shortlist": 0}, {"preset": "paper-strict"}):
+        assert "shortlist" not in RankAE(**settings, epochs=1).fit(rows, labels).choices_

@@ -62,22 +62,41 @@ def test_each_setting_takes_its_best_value_and_the_last_training_has_all_rows_an
     assert made["balance"]["evidence"] == {"1.0": 55.0, "0.1": 60.0}
 
 
+def test_the_point_to_start_from_is_chosen_first_and_every_other_choice_is_made_from_there(monkeypatch):
+    def merit(s: JointSettings) -> float:
+        together = s.direct == 1.0 and s.encoder_rate == 0.01
+        return 50 + 5 * together - 5 * (not together and s.balance == 0.1) + (together and s.balance == 0.1)
+
+    calls = watched(monkeypatch, merit)
+    held = {"direct": 1.0, "encoder_rate": 0.01}
+    _, made = train_as_chosen(*documents(400, 0), SMALL, {"balance": (1.0, 0.1)}, starts={"codes held": held})
+    assert made["starting_point"]["value"] == "codes held"
+    assert made["starting_point"]["evidence"] == {"preset": 50.0, "codes held": 55.0}
+    last = calls[-1][1]
+    assert (last.direct, last.encoder_rate, last.balance) == (1.0, 0.01, 0.1)
+
+
 def test_settings_after_the_epochs_are_chosen_at_full_length(monkeypatch):
-    calls = watched(monkeypatch, lambda s: 50.0 - abs(s.epochs - 4) + 5 * (s.epochs == 4) * s.word_dropout)
+    calls = watched(monkeypatch, lambda s: 50.0 - abs(s.epochs - 16) + 5 * (s.epochs == 16) * s.word_dropout)
     rows, labels = documents(4000, 0)
-    _, made = train_as_chosen(
-        rows, labels, SMALL, {"balance": (1.0, 0.1), "epochs": (4, 8), "word_dropout": (0.0, 0.3)}
-    )
+    values = {"balance": (1.0, 0.1), "epochs": (4, 8, 16), "word_dropout": (0.0, 0.3)}
+    _, made = train_as_chosen(rows, labels, SMALL, values)
     assert made["word_dropout"]["value"] == 0.3
-    assert [(count, s.epochs) for count, s in calls if s.word_dropout] == [(3200, 4), (4000, 4)]
+    assert [(count, s.epochs) for count, s in calls if s.word_dropout] == [(3200, 16), (4000, 16)]
 
 
-def test_a_value_that_is_no_better_is_left_where_it_was_and_longer_schedules_end_with_a_worse_one(monkeypatch):
-    calls = watched(monkeypatch, lambda s: 50.0 - (s.epochs > 4) * s.epochs)
+@pytest.mark.parametrize(("best", "tried"), [(16, {"8", "16"}), (8, {"4", "8", "16"}), (4, {"4", "8", "16"})])
+def test_longer_schedules_are_tried_first_and_shorter_ones_if_they_do_not_gain(monkeypatch, best, tried):
+    calls = watched(monkeypatch, lambda s: 50.0 - abs(s.epochs - best))
+    _, made = train_as_chosen(*documents(400, 0), SMALL, OPEN)
+    assert set(made["epochs"]["evidence"]) == tried
+    assert calls[-1][1].epochs == best
+
+
+def test_a_value_that_is_no_better_is_left_where_it_was(monkeypatch):
+    watched(monkeypatch, lambda s: 50.0)
     _, made = train_as_chosen(*documents(400, 0), SMALL, OPEN)
     assert made["learning_rate"]["value"] == SMALL.learning_rate
-    assert set(made["epochs"]["evidence"]) == {"4", "8"}
-    assert calls[-1][1].epochs == 4
 
 
 def test_an_advantage_within_its_standard_error_is_chance(monkeypatch):
@@ -92,13 +111,13 @@ def test_an_advantage_within_its_standard_error_is_chance(monkeypatch):
     assert made["balance"]["value"] == 1.0
 
 
-def test_the_short_trials_together_read_each_row_a_limited_number_of_times(monkeypatch):
+def test_the_short_trials_together_read_a_limited_number_of_rows(monkeypatch):
     calls = watched(monkeypatch, lambda s: float(s.seed))
-    values = {"balance": (1.0, 2.0, 3.0, 4.0, 5.0), "margin": (1.0, 2.0, 3.0, 4.0, 5.0)}
+    values = {"balance": (1.0, 2.0, 3.0, 4.0, 5.0), "margin": (1.0, 2.0, 3.0, 4.0)}
     train_as_chosen(*documents(8000, 0), SMALL, values)
     read = [rows * s.epochs for rows, s in calls[:-1]]
-    assert len(read) == 9
-    assert sum(read) <= 32 * 7200
+    assert len(read) == 8
+    assert sum(read) <= 12 * 16_000
 
 
 def test_a_trial_that_diverges_is_not_chosen(monkeypatch):
@@ -141,9 +160,11 @@ def test_few_rows_choose_nothing_and_say_so():
 def test_what_the_user_sets_is_not_chosen(monkeypatch, parameters, left):
     watched(monkeypatch, lambda s: 1.0)
     model = RankAE("paper", **parameters).fit(*documents(300, 0))
-    assert {name for name, one in model.choices_.items() if one["evidence"]} == left
+    searched = {name for name, one in model.choices_.items() if one["evidence"]}
+    assert searched - {"starting_point"} == left
     chosen = RankAE("paper", balance=7.0, word_decay=0.5, **parameters).fit(*documents(300, 0)).choices_
-    assert {name for name, one in chosen.items() if one["evidence"]} == left - {"balance", "word_decay"}
+    searched = {name for name, one in chosen.items() if one["evidence"]}
+    assert searched - {"starting_point"} == left - {"balance", "word_decay"}
 
 
 def test_an_interrupted_choice_goes_on_where_it_was(tmp_path, monkeypatch):

@@ -70,7 +70,7 @@ class ChosenFeatures(LabelRanker):
     @property
     @abstractmethod
     def _effort(self) -> str:
-        """How many candidate features to try: "full", "low", or "none" (the paper's model)."""
+        """Which candidate features to try: "full", "low", "text" (no encoder) or "none" (the paper to the letter)."""
 
     def _training_rows(self, X: Any, targets: Targets, trusted: tuple[Any, Any] | None = None) -> Rows:
         self.choices_: Choices = {}
@@ -110,8 +110,8 @@ class ChosenFeatures(LabelRanker):
     def _text_candidates(self, trusted: bool) -> TextCandidates:
         """The candidate features of raw text: the user's value of each setting, or what there is to try."""
         ngrams = [(1, 1)] if self._effort == "none" else [(1, 1), (1, 2)]
-        titles = (0.0, _TITLE) if self._effort == "full" else (0.0,)
-        pieces = (False, True) if self._effort == "full" else (False,)
+        much = self._effort in ("full", "text")
+        titles, pieces = ((0.0, _TITLE), (False, True)) if much else ((0.0,), (False,))
         analyzers = ("word",) if self._effort == "none" else ("word", "word+char")
         return TextCandidates(
             ngrams if self.ngrams is None else [(self.ngrams[0], self.ngrams[1])],  # from JSON it is a list
@@ -126,7 +126,7 @@ class ChosenFeatures(LabelRanker):
                 look=self._effort == "full",
                 weights=WEIGHTS if self.encoder_weight is None else (self.encoder_weight,),
             ),
-            self._effort == "low",
+            self._effort in ("low", "text"),
             partial(self._candidate_embeddings, trusted=trusted),
         )
 

@@ -41,7 +41,6 @@ PRESETS: dict[str, dict[str, Any]] = {
 # `rankae.paper.choices`).
 OPEN: dict[str, dict[str, tuple[Any, ...]]] = {
     "paper": {
-        "encoder_rate": (1.0, 0.1, 0.01),  # first: where a high one spoils E and D, it gains most
         "temperature": (12.0, 4.0),  # many labels a row: softer
         "hidden": (0, 500),
         "learning_rate": (3e-3, 1e-2),
@@ -59,6 +58,26 @@ OPEN: dict[str, dict[str, tuple[Any, ...]]] = {
         "epochs": LENGTHS,
     },
 }
+# The same for BCE-AE: binary cross-entropy needs larger scores and weights, and has no temperature.
+OPEN_WITH_BCE: dict[str, tuple[Any, ...]] = {
+    "hidden": (0, 500),
+    "learning_rate": (1e-2, 3e-3),
+    "balance": (1.0, 5.0),
+    "word_decay": (0.1, 0.3, 0.03),
+    "epochs": LENGTHS,
+    "word_dropout": (0.0, 0.3),
+    "direct": (1.0, 0.3, 3.0),
+}
+WITH_BCE: dict[str, Any] = {
+    name: OPEN_WITH_BCE[name][0] for name in ("learning_rate", "balance", "word_decay", "direct")
+}
+# Other points that the search of `OPEN` may start from: values that gain together.
+STARTS: dict[str, dict[str, dict[str, Any]]] = {
+    "paper": {
+        # Where a fast E and D leave the labels' singular vectors for worse ones: what ranks is the direct term.
+        "codes held": {"encoder_rate": 0.01, "direct": 0.3},
+    }
+}
 # Where the search of `OPEN` starts if there are many rows per feature, as on Delicious: nothing is learnt by heart
 # there, and these values gain together, on all rows, but not one by one on the sample that the search trains on.
 WITH_MANY_ROWS: dict[str, dict[str, Any]] = {
@@ -73,7 +92,8 @@ WITH_MANY_ROWS: dict[str, dict[str, Any]] = {
     }
 }
 NETWORK = "network"  # the preset that is one network and starts in closed form
-JOINT = ("paper", "paper-strict")  # presets that are one network, trained jointly
+STRICT = "paper-strict"
+JOINT = ("paper", STRICT)  # presets that are one network, trained jointly
 _MOST_BYTES = 2**20
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import torch
 
 from rankae.base.calibration import Calibration
-from rankae.base.choices import value_of
+from rankae.base.choices import choice, value_of
 from rankae.base.held_out import MOST_PLACES, HeldOut
 from rankae.base.inputs import is_text, label_matrix, labels_among, labels_with_new
 from rankae.base.ranker import Rows, none_of
@@ -21,7 +21,7 @@ from rankae.components.update import updated
 from rankae.data.dataset import Dataset
 from rankae.data.unit_length import unit_rows
 from rankae.errors import DataError, ModelFileError, RankaeError
-from rankae.methods.presets import JOINT, NETWORK, preset_settings
+from rankae.methods.presets import JOINT, NETWORK, STRICT, preset_settings
 from rankae.methods.rank_ae_parameters import RankAEParameters
 from rankae.numerics.label_index import made_up_rows, measured_index
 from rankae.numerics.shortlist import Shortlist
@@ -34,7 +34,7 @@ from rankae.recipe import RecipeSettings, Training, Trusted, train_recipe
 from rankae.recipe.joint_network import NetworkSettings, fitting, joint_settings
 from rankae.recipe.network_preset import fit_network
 from rankae.recipe.plan import Plan, plan_within
-from rankae.recipe.settings import much_data
+from rankae.recipe.settings import much_data, shortlist_of_paper
 from rankae.recipe.sizes import sizes_of
 
 _INDEX_QUERIES = 500  # rows that recall is measured on, if the user gives none
@@ -190,8 +190,12 @@ class RankAE(RankAEParameters):
         settings = self._settings(JointSettings)
         if not self._sets("batch"):
             settings = replace(settings, batch=batch_for(labels.shape[0]))
-        if network is None and much_data(labels.shape[0], self._columns):
-            settings = replace(settings, **self._start_with_many_rows())
+        if (shortlist := shortlist_of_paper(labels.shape[1])) and self._may_shortlist():
+            settings = replace(settings, shortlist=shortlist)
+            self.choices_["shortlist"] = choice("shortlist", settings.shortlist, f"{labels.shape[1]} labels")
+        many = much_data(labels.shape[0], self._columns)
+        if network is None:
+            settings = replace(settings, **self._start_for(many))
         if self.validation and validation is None:
             from rankae.data.splits import split_rows
 
@@ -208,10 +212,16 @@ class RankAE(RankAEParameters):
         if self._sets("epochs") or network is not None:
             fitted = train_joint(rows, labels, settings, network=network, **options)
         else:
-            fitted, choices = train_as_chosen(rows, labels, settings, self._open_settings(), **options)
+            starts = {} if many else self._starts()
+            fitted, choices = train_as_chosen(rows, labels, settings, self._open_settings(), starts=starts, **options)
             self.choices_ |= choices
         self.history_ = fitted.history
         return fitted
+
+    def _may_shortlist(self) -> bool:
+        from rankae.paper.distributed import is_running
+
+        return preset_settings(self.preset)[0] != STRICT and not self._sets("shortlist") and not is_running()
 
     def partial_fit(self, X: Any, Y: Any) -> Self:
         """Continue training on new rows, which may have new labels; the first call is `fit`.

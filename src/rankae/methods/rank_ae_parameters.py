@@ -20,7 +20,18 @@ from rankae.base.parameters import (
 from rankae.base.search_space import Between, OneOf, Space
 from rankae.errors import RankaeError
 from rankae.methods.features import ChosenFeatures
-from rankae.methods.presets import JOINT, NETWORK, OPEN, PRESETS, WITH_MANY_ROWS, preset_settings
+from rankae.methods.presets import (
+    JOINT,
+    NETWORK,
+    OPEN,
+    OPEN_WITH_BCE,
+    PRESETS,
+    STARTS,
+    STRICT,
+    WITH_BCE,
+    WITH_MANY_ROWS,
+    preset_settings,
+)
 from rankae.paper.settings import JointSettings
 from rankae.recipe import RecipeSettings
 from rankae.recipe.joint_network import NetworkSettings
@@ -149,12 +160,30 @@ class RankAEParameters(ChosenFeatures):
     def _open_settings(self) -> dict[str, tuple[Any, ...]]:
         """Candidate values of the settings that the preset leaves open and the user has not set."""
         base, _ = preset_settings(self.preset)
-        return {name: values for name, values in OPEN[base].items() if not self._sets(name)}
+        candidates = OPEN_WITH_BCE if self._is_bce_ae else OPEN[base]
+        return {name: values for name, values in candidates.items() if not self._sets(name)}
 
-    def _start_with_many_rows(self) -> dict[str, Any]:
-        """Where the search starts with many rows per feature: values of settings that the user has not set."""
+    @property
+    def _is_bce_ae(self) -> bool:
         base, _ = preset_settings(self.preset)
-        return {name: value for name, value in WITH_MANY_ROWS.get(base, {}).items() if not self._sets(name)}
+        return base == "paper" and self._settings(JointSettings).loss == "bce"
+
+    def _starts(self) -> dict[str, dict[str, Any]]:
+        """Other points to start from: values of settings that the user has not set."""
+        base, _ = preset_settings(self.preset)
+        free = {
+            name: {setting: value for setting, value in changes.items() if not self._sets(setting)}
+            for name, changes in STARTS.get(base, {}).items()
+        }
+        return {name: changes for name, changes in free.items() if changes}
+
+    def _start_for(self, many_rows: bool) -> dict[str, Any]:
+        """Where the search starts with many rows per feature or with BCE: values of settings that the user has not
+        set."""
+        base, _ = preset_settings(self.preset)
+        changes = WITH_MANY_ROWS.get(base, {}) if many_rows else {}
+        changes = changes | (WITH_BCE if self._is_bce_ae else {})
+        return {name: value for name, value in changes.items() if not self._sets(name)}
 
     @property
     def _seed(self) -> int:
@@ -176,7 +205,9 @@ class RankAEParameters(ChosenFeatures):
         base, _ = preset_settings(self.preset)
         if base == NETWORK:
             return "full"
-        return "none" if base in JOINT else self._settings(RecipeSettings).effort
+        if base in JOINT:
+            return "none" if base == STRICT else "text"
+        return self._settings(RecipeSettings).effort
 
     def _settings(self, kind: type) -> Any:
         """The preset's settings, overridden by the user's."""

@@ -1,23 +1,24 @@
-"""What the paper leaves open, chosen on rows that the network has not seen (section 3.1), cheap trials first.
+"""What the paper leaves open, chosen on rows that the network has not seen (section 3.1), in short runs on a sample.
 
-1. One setting after the other on a sample of rows, in short runs: a value is taken if it beats the best before it by
-   more than one standard error of their difference.
-2. The number of epochs, on more rows. The learning rate falls to 0 at the end of a schedule, so a short one is not the
-   beginning of a long one: each is run by itself, until a longer one is no better. On a few thousand texts sixteen
-   epochs learn the rows by heart; where labels are many and rare, four learn next to nothing.
-3. The settings after "epochs", on the same rows and for that many epochs: what gains only in long trainings.
-4. One training on all rows with what was chosen.
+1. The point to start from: values that gain together, but not one by one.
+2. One setting after the other from there: a value is taken if it beats the best before it by more than one standard
+   error of their difference.
+3. The number of epochs. The learning rate falls to 0 at the end of a schedule, so a short one is not the beginning of
+   a long one: each is run by itself, longer ones until one is no better. On a few thousand texts sixteen epochs learn
+   the rows by heart; where labels are many and rare, four learn next to nothing.
+4. The settings after "epochs", for that many epochs: what gains only in long trainings.
+5. One training on all rows with what was chosen.
 
-All trials of step 1 together read as many rows as two trainings of sixteen epochs, but each trial has 2,500 rows, if
-there are as many; those of step 2 read fewer. On data of over 16,000 rows both cost less.
+All trials have the same sample. Together they read about as many rows as one training of 16 epochs on 16,000 rows.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -31,19 +32,21 @@ from rankae.model_file.replace_file import write_text
 from rankae.paper.joint import train_joint
 from rankae.paper.rank_network import RankNetwork, Rows, select_rows
 from rankae.paper.settings import JointSettings
-from rankae.progress import Bar, bar
+from rankae.progress import bar
 
 Open = Mapping[str, Sequence[Any]]
+Starts = Mapping[str, Mapping[str, Any]]
 
-_SHORT = 8  # epochs of a trial of step 1
-_SAMPLE, _MORE = 4000, 16_000  # rows of the trials of steps 1 and 2
-_MOST_READ = 32  # times each row: what the trials of step 1 read together
+_SHORT = 8  # epochs of a trial of steps 1 and 2
+_SAMPLE = 4000  # rows of a trial
+_MOST_READ = 192_000  # rows that the trials of steps 1 and 2 read together
 _HELD_OUT, _MOST_HELD_OUT = 0.1, 3000
 _ENOUGH_HELD_OUT = 1000  # of fewer rows than ten times that, up to a fifth is held out
 _FEWEST_HELD_OUT = 20  # fewer rows do not tell one setting from another
 _FEWEST_LEARNT = 2500  # rows of a trial, if there are as many: fewer choose another decay than all of them would
 _PLACES = (1, 3, 5)
 _NAME = "choices.json"
+_AS_PRESET = "preset"  # the name of the starting point that the preset is
 
 
 def batch_for(rows: int) -> int:
@@ -57,6 +60,7 @@ def train_as_chosen(
     settings: JointSettings,
     open_settings: Open,
     *,
+    starts: Starts = MappingProxyType({}),
     validation: tuple[Rows, sp.csr_matrix] | None = None,
     checkpoint_dir: str | Path | None = None,
     **options: Any,
@@ -67,8 +71,9 @@ def train_as_chosen(
 
     Parameters
     ----------
-    settings : where the search starts; a setting that is not in `open_settings` stays.
+    settings : where the search starts; a setting that is not in `open_settings` or `starts` stays.
     open_settings : the values to try of each setting, the most important setting first; "epochs" comes last by itself.
+    starts : other points to start from, by name: what they change of `settings`.
     validation : rows to choose by; of the last training, the epoch that suits them is returned. Without, a tenth of the
         rows (of few, a fifth) is held out for that, and then all rows are learnt from.
     checkpoint_dir : holds the figures of finished trials, so that a killed run goes on where it was.
@@ -89,7 +94,7 @@ def train_as_chosen(
     else:
         trials = Trials(*learn, _without_copies(check, learn[0]), options | {"resume": False})
         trials.remember_in(checkpoint_dir, resume=options.get("resume", False))
-        settings, choices = _chosen(trials, settings, open_settings)
+        settings, choices = _chosen(trials, settings, open_settings, starts)
     final = {"validation": validation, "checkpoint_dir": checkpoint_dir} | options
     return train_joint(rows, labels, settings, **final), choices
 
@@ -149,61 +154,73 @@ class Trials:
             write_text(self.file, json.dumps({name: rows.tolist() for name, rows in self.figures.items()}))
 
 
-def _chosen(trials: Trials, settings: JointSettings, open_settings: Open) -> tuple[JointSettings, Choices]:
+def _chosen(
+    trials: Trials, settings: JointSettings, open_settings: Open, starts: Starts
+) -> tuple[JointSettings, Choices]:
     choices: Choices = {}
-    best: Any
-    size: tuple[int, dict[str, Any]]
-    rows, reason = trials.labels.shape[0], f"by {trials.check[1].shape[0]} rows not learnt from"
-    names = list(open_settings)
+    tried: dict[Any, np.ndarray]
+    rows, names = trials.labels.shape[0], list(open_settings)
     early = names[: names.index("epochs")] if "epochs" in names else names
     further = {name: len(set(values) - {getattr(settings, name)}) for name, values in open_settings.items()}
-    short_trials = 1 + sum(further[name] for name in early)
-    count = min(rows, _SAMPLE, max(_FEWEST_LEARNT, rows * _MOST_READ // (short_trials * _SHORT)))
+    short_trials = 1 + len(starts) + sum(further[name] for name in early)
+    count = min(rows, _SAMPLE, max(_FEWEST_LEARNT, _MOST_READ // (short_trials * _SHORT)))
+    long = {"batch": batch_for(count)}
+    short = {**long, "epochs": _SHORT}
+    reason = f"by {trials.check[1].shape[0]} rows not learnt from"
+
+    def note(name: str, value: Any, tried: Mapping[Any, np.ndarray], epochs: str) -> None:
+        figures = {one: float(merits.mean()) for one, merits in tried.items()}
+        choices[name] = choice(name, value, f"{reason}, {epochs} epochs of {count}", figures)
+
     with bar("choosing settings", short_trials + sum(further[name] for name in names if name not in early)) as progress:
+
+        def merit(changes: Mapping[str, Any]) -> np.ndarray:
+            known = len(trials.figures)
+            merits = trials.merit(replace(settings, **changes), count)
+            progress.advance(len(trials.figures) - known, precision=float(merits.mean()))
+            return merits
+
+        if starts:
+            tried = {name: merit({**changes, **short}) for name, changes in {_AS_PRESET: {}, **starts}.items()}
+            best = _first_of_the_best(tried)
+            note("starting_point", best, tried, str(_SHORT))
+            settings = replace(settings, **starts.get(best, {}))
         for name in names:
+            own = getattr(settings, name)
             if name == "epochs":
-                best, figures = _length(trials, settings, open_settings[name], progress)
-                choices[name] = choice(name, best, reason, figures)
+                tried = _lengths(open_settings[name], lambda length: merit({**long, "epochs": length}))
+                best = _first_of_the_best(tried)
+                note(name, best, tried, "/".join(map(str, tried)))
             else:
-                size = (count, {"epochs": _SHORT, "batch": batch_for(count)}) if name in early else (_MORE, {})
-                best, figures = _value(trials, settings, name, open_settings[name], *size, progress)
-                used = size[1].get("epochs", settings.epochs)
-                choices[name] = choice(name, best, f"{reason}, {used} epochs of {min(rows, size[0])}", figures)
+                used = short if name in early else long
+                tried = {value: merit({**used, name: value}) for value in dict.fromkeys([own, *open_settings[name]])}
+                best = _first_of_the_best(tried)
+                note(name, best, tried, str(used.get("epochs", settings.epochs)))
             settings = replace(settings, **{name: best})
     return settings, choices
 
 
-def _value(
-    trials: Trials,
-    settings: JointSettings,
-    name: str,
-    values: Sequence[Any],
-    rows: int,
-    changes: dict[str, Any],
-    progress: Bar,
-) -> tuple[Any, dict[Any, float]]:
-    """The best value of a setting in trainings on so many rows, and the figure of each."""
-    best, tried = getattr(settings, name), {}
-    for value in dict.fromkeys([best, *values]):
-        known = len(trials.figures)
-        tried[value] = trials.merit(replace(settings, **changes, **{name: value}), rows)
-        progress.advance(len(trials.figures) - known, precision=float(tried[value].mean()))
-        if _better(tried[value], tried[best]):
+def _first_of_the_best(tried: Mapping[Any, np.ndarray]) -> Any:
+    """The first, unless one after it is better by more than its standard error, and so on."""
+    best = next(iter(tried))
+    for value, merits in tried.items():
+        if _better(merits, tried[best]):
             best = value
-    return best, {value: float(merits.mean()) for value, merits in tried.items()}
+    return best
 
 
-def _length(
-    trials: Trials, settings: JointSettings, lengths: Sequence[int], progress: Bar
-) -> tuple[int, dict[Any, float]]:
-    """The best number of epochs, and the figure of each that was tried."""
-    tried: dict[Any, float] = {}
-    for length in lengths:
-        tried[length] = float(trials.merit(replace(settings, epochs=length), _MORE).mean())
-        progress.advance(epochs=length, precision=tried[length])
-        if tried[length] < max(tried.values()):
+def _lengths(lengths: Sequence[int], merit: Callable[[int], np.ndarray]) -> dict[int, np.ndarray]:
+    """The figures of the number of epochs that is known, of longer ones while they gain, else of shorter ones."""
+    first = min(lengths, key=lambda length: abs(length - _SHORT))
+    tried = {first: merit(first)}
+    for longer in (True, False):
+        for length in sorted((one for one in lengths if (one > first) == longer and one != first), reverse=not longer):
+            tried[length] = merit(length)
+            if tried[length].mean() < max(one.mean() for one in tried.values()):
+                break
+        if max(tried, key=lambda length: tried[length].mean()) != first:
             break
-    return max(tried, key=lambda length: tried[length]), tried
+    return tried
 
 
 def _better(new: np.ndarray, old: np.ndarray) -> bool:

@@ -117,6 +117,12 @@ def much_data(rows: int, words: int) -> bool:
     return rows > rules.ROWS_A_WORD * words
 
 
+def shortlist_of_paper(labels: int) -> int:
+    """How many labels a step of the preset "paper" looks at; 0 for all."""
+    most, seen = rules.PAPER_SEEN_LABELS
+    return seen if labels > most else 0
+
+
 def network_epochs(rows: int, words: int, labels: int) -> int:
     return rules.NETWORK_EPOCHS[2 if much_data(rows, words) else int(labels > rules.SEEN_LABELS[0])]
 

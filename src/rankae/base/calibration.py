@@ -6,9 +6,9 @@ Platt scaling (a logistic curve) is the default and suits scores that are nearly
 Isotonic regression with linear interpolation between its steps replaces it if the likelihood of held-out rows is
 better. The ranking of labels always follows the scores, so calibration does not change P@k.
 
-If held-out rows support it, a separate map is fitted for each range of ranks (a label that is ranked first was
-selected as the maximum, which its score alone does not show) or for each band of label frequency. The probabilities of
-a row are then made non-increasing along its ranking.
+If held-out rows support it, a separate curve or map is fitted for each range of ranks (a label that is ranked first was
+selected as the maximum, which its score alone does not show), or a map for each band of label frequency. The
+probabilities of a row are then made non-increasing along its ranking.
 
 If training labels are missing, p is the probability that a label *is recorded*. With u the rate of missing labels and v
 the rate of wrong ones, the label *is right* with probability (p - v) / (1 - u - v), averaged over rates u that differ
@@ -30,7 +30,7 @@ from rankae.errors import ModelFileError
 from rankae.metrics import standard_error
 
 FEWEST_ROWS = 20  # fewer rows are too few to fit a map
-_COVARIATES = ("logistic", "none", "place", "frequency")
+_COVARIATES = ("logistic", "place curves", "none", "place", "frequency")  # from few parameters to many
 _PLACES = (1, 3, 10)  # the ranks at which one group ends and the next begins
 _POINTS = 201  # of a logistic curve
 _BANDS = 4  # of label frequency, with equal numbers of hits
@@ -46,7 +46,8 @@ class Calibration:
     """
     Attributes
     ----------
-    covariate : "logistic" or "none" (one map for all), "place" or "frequency": how the map of an entry is chosen.
+    covariate : how the map of an entry is chosen: "logistic" or "none" (one curve, or isotonic map, for all), "place
+        curves", "place" or "frequency".
     edges : the upper ends of the covariate's groups.
     maps : for each group, ascending scores and their probabilities.
     missing, wrong : estimated P(not recorded | right) and P(recorded | not right).
@@ -66,19 +67,20 @@ class Calibration:
 
         The covariate is chosen by two-fold cross-validation of the log likelihood.
         """
-        hits = held_out.hits
-        candidates = [("logistic", np.empty(0)), ("none", np.empty(0)), ("place", _place_edges(hits))]
-        candidates.append(("frequency", _frequency_edges(counts[held_out.columns[hits]])))
+        hits, places = held_out.hits, _place_edges(held_out.hits)
+        candidates = dict.fromkeys(_COVARIATES, np.empty(0))
+        candidates |= {"place curves": places, "place": places}
+        candidates["frequency"] = _frequency_edges(counts[held_out.columns[hits]])
         likelihoods: dict[str, np.ndarray] = {}
-        for covariate, edges in candidates:
+        for covariate, edges in candidates.items():
             if covariate in ("logistic", "none") or len(edges):
                 likelihoods[covariate] = _cross_checked(held_out, hits, counts, covariate, edges)
         best = "logistic"
-        for covariate in likelihoods:  # from few parameters to many
+        for covariate in likelihoods:
             gain = held_out.of_groups(likelihoods[covariate] - likelihoods[best])
             if gain.mean() > 2 * standard_error(gain):
                 best = covariate
-        edges = dict(candidates)[best]
+        edges = candidates[best]
         fitted = cls(best, edges, _maps(held_out, hits, counts, best, edges))
         probabilities = fitted.probability(held_out.scores, counts[held_out.columns])
         missing, wrong = noise_rates(probabilities, hits, held_out)
@@ -121,6 +123,7 @@ class Calibration:
             return "scores are read as log-odds (nothing was fitted)"
         by = {
             "logistic": "a logistic curve",
+            "place curves": "a logistic curve for each place",
             "none": "one isotonic map",
             "place": "a map for each place",
             "frequency": "a map for each label frequency",
@@ -253,12 +256,15 @@ def _maps(
     for g in range(len(edges) + 1):
         own = listed & (group == g)
         own = own if own.any() else listed
-        maps.append(isotonic_map(held_out.scores[own], hits[own], evidence=evidence[own]))
+        if covariate == "place curves":
+            maps.append(logistic_map(held_out.scores[own], hits[own], evidence[own]))
+        else:
+            maps.append(isotonic_map(held_out.scores[own], hits[own], evidence=evidence[own]))
     return maps
 
 
 def _group(covariate: str, edges: np.ndarray, shape: tuple[int, ...], counts: np.ndarray | None) -> np.ndarray:
-    if covariate == "place":
+    if covariate in ("place", "place curves"):
         return np.searchsorted(edges, np.arange(shape[-1]), side="right")
     if covariate == "frequency":
         if counts is None:

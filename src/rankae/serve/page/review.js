@@ -11,7 +11,7 @@ export class Review {
     this.turn = oneAtATime();
     this.where = el("div", { class: "where" });
     this.question = el("h2", { class: "question", tabindex: "-1" });
-    this.page = el("div", { class: "document" });
+    this.page = el("div", { class: "document", dir: "auto" });
     this.facts = el("dl", { class: "facts" });
     this.buttons = {
       accept: el("button", { type: "button", class: "accepted wide", "aria-pressed": "false", onclick: () => this.turn(() => this.decide(true)) }),

@@ -19,12 +19,12 @@ export class Tagging {
     this.desk = desk;
     this.turn = oneAtATime(); // of going to another text
     this.input = el("textarea", {
-      id: "text", rows: "9", placeholder: "Paste a text here, or drop a file", "aria-label": "Text to tag",
+      id: "text", dir: "auto", rows: "9", placeholder: "Paste a text here, or drop a file", "aria-label": "Text to tag",
       onkeydown: (event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); this.suggestTyped(); }
       },
     });
-    this.page = el("div", { class: "document", tabindex: "0", role: "region", "aria-label": "The text; arrow keys go from word to word", hidden: true });
+    this.page = el("div", { class: "document", dir: "auto", tabindex: "0", role: "region", "aria-label": "The text; arrow keys go from word to word", hidden: true });
     this.reading = new Reading(this.page, (word) => this.wordReached(word));
     this.list = new TagList({ decide: (label, verdict) => this.decide(label, verdict), reach: (place) => this.tagReached(place) });
     this.adding = typeAhead({

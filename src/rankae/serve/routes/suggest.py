@@ -18,10 +18,10 @@ MOST_CHARACTERS = 1_000_000
 MOST_LABELS = 1_000
 
 Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
+_Texts = Annotated[list[Text], Field(max_length=MOST_TEXTS)]
 Texts = Annotated[
-    list[Text],
-    Field(max_length=MOST_TEXTS),
-    BeforeValidator(lambda given: [given] if isinstance(given, str) else given, json_schema_input_type=str | list[str]),
+    _Texts,
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given, json_schema_input_type=Text | _Texts),
 ]
 Label = Annotated[str, Field(min_length=1, max_length=1_000)]
 _EXAMPLE: Any = {"texts": ["A terminal emulator for the X Window System"], "k": 3, "explain": True}

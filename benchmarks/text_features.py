@@ -27,6 +27,7 @@ from rankae.data import Dataset
 from rankae.data.encoders import open_encoder
 from rankae.experiments.compare import write_files
 from rankae.experiments.measure import train_and_test
+from rankae.experiments.provenance import commit
 from rankae.metrics import evaluate
 from rankae.report.grids import Grid, to_markdown
 
@@ -47,7 +48,7 @@ def main() -> None:
     options.add_argument("--out", type=Path, default=RESULTS)
     chosen = options.parse_args()
     kept = chosen.out / "text-features.json"
-    found: dict[str, dict[str, float]] = json.loads(kept.read_text()) if kept.exists() else {}
+    found: dict[str, dict[str, Any]] = json.loads(kept.read_text()) if kept.exists() else {}
     for data in chosen.data.split(","):
         for seed in range(chosen.seeds):
             train, test = rows_of(data, chosen.rows, chosen.validation)
@@ -61,6 +62,7 @@ def main() -> None:
                     found[name] = measured_unseen(train, test, chosen.preset, chosen.unseen, seed)
                 else:
                     found[name] = measured(train, test, chosen.preset, variant, seed)
+                found[name]["commit"] = commit()
                 print(name, found[name], flush=True)
                 write_files(chosen.out, {kept.name: json.dumps(found, indent=1) + "\n"})
     write_files(chosen.out, {"text-features.md": tables(found)})
@@ -140,25 +142,29 @@ def measured_unseen(train: Dataset, test: Dataset, preset: str, share: float, se
     } | {f"P@{k}": scores[f"P@{k}"] for k in KS}
 
 
-def tables(found: dict[str, dict[str, float]]) -> str:
+def tables(found: dict[str, dict[str, Any]]) -> str:
     """Means over seeds of everything that has been measured."""
     means: dict[tuple[str, ...], dict[str, float]] = {}
+    commits: dict[tuple[str, ...], str] = {}
     for case in dict.fromkeys(tuple(name.split("|")[:4]) for name in found):
         own = [figures for name, figures in found.items() if tuple(name.split("|")[:4]) == case]
-        means[case] = {key: float(np.mean([one[key] for one in own])) for key in own[0]} | {"seeds": len(own)}
+        figures = [key for key in own[0] if key != "commit"]
+        means[case] = {key: float(np.mean([one[key] for one in own])) for key in figures} | {"seeds": len(own)}
+        commits[case] = ", ".join(sorted({str(one["commit"]) for one in own}))
     grids = []
     for title, of_unseen in (("Words, and one thing more", False), ("Labels that no training row carries", True)):
         cases = {case: own for case, own in means.items() if ("MiB" not in own) == of_unseen}
         if not cases:
             continue
         figures = list(next(iter(cases.values())))
-        lines = [
-            [*case, *(f"{own[key]:.3g}" if own[key] < 1 else f"{own[key]:.1f}" for key in figures)]
-            for case, own in cases.items()
-        ]
-        grids.append(Grid(title, ["data", "rows", "preset", "read", *figures], lines, set(), names=4))
+        lines = [[*case, *(_rounded(key, own[key]) for key in figures), commits[case]] for case, own in cases.items()]
+        grids.append(Grid(title, ["data", "rows", "preset", "read", *figures, "commit"], lines, set(), names=4))
     note = "Percent. Seconds of one core; an encoder's own time stands apart. By `benchmarks/text_features.py`."
     return to_markdown("What is read of a text", grids, note)
+
+
+def _rounded(name: str, figure: float) -> str:
+    return str(figure) if name == "seeds" else f"{figure:.3g}" if figure < 1 else f"{figure:.1f}"
 
 
 if __name__ == "__main__":

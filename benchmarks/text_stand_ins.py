@@ -24,6 +24,7 @@ from measuring.stand_ins import STAND_INS
 from rankae import RankAE
 from rankae.data import Dataset
 from rankae.experiments.compare import write_files
+from rankae.experiments.provenance import commit
 from rankae.methods.registry import class_of
 from rankae.metrics import evaluate
 from rankae.report.grids import Grid, to_markdown
@@ -69,7 +70,7 @@ def compared(train: Dataset, check: Dataset, seed: int) -> dict[str, Figures]:
     chosen = {name: getattr(text, name) for name in ("ngrams", "title", "pieces", "analyzer", "hyphens")}
     components = default.choices_["components"]["value"]
     size = {"rows": len(train), "labels": train.n_labels, "words a row": words_of(train)}
-    figures["default"] |= {"read": chosen, "components": components, "size": size}
+    figures["default"] |= {"read": chosen, "components": components, "size": size, "commit": commit()}
     return figures
 
 
@@ -106,11 +107,16 @@ def table(found: dict[str, dict[str, Figures]]) -> str:
             "joined hyphens" if read["hyphens"] == "join" else "",
         ]
         chosen = ", ".join(filter(None, extras)) or "single words"
+        commits = ", ".join(sorted({figures["default"]["commit"] for figures in own}))
         for contender in own[0]:
             ones = [figures[contender] for figures in own]
             of_it = chosen if contender in ("default", "Parabel, our features") else "tf-idf words"
-            lines.append([about, contender, of_it, *(f"{mean(ones, key):.1f}" for key in columns), str(len(ones))])
-    grid = Grid("", ["texts", "method", "read", *columns, "seeds"], lines, set(), names=3)
+            lines.append(
+                [about, contender, of_it, *(f"{mean(ones, key):.1f}" for key in columns), str(len(ones)), commits]
+            )
+    grid = Grid(
+        "The default and its rivals", ["texts", "method", "read", *columns, "seeds", "commit"], lines, set(), names=3
+    )
     note = "Percent, rows split off train. Without an encoder. By `benchmarks/text_stand_ins.py`."
     return to_markdown("Texts of other kinds", [grid], note)
 

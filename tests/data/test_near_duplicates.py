@@ -3,7 +3,14 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from rankae.data.near_duplicates import alike_groups, held_out_folds, held_out_sizes, novel_rows
+from rankae.data.near_duplicates import (
+    alike_groups,
+    folds_to_compare,
+    held_out_folds,
+    held_out_sizes,
+    novel_rows,
+    runs_of_rows,
+)
 from rankae.numerics.row_search import RowSearch
 
 
@@ -48,12 +55,27 @@ def test_a_chain_of_alike_rows_is_no_single_group():
     assert np.bincount(alike_groups(nearest, np.full((1000, 2), 0.9))).max() <= 50
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_of_every_second_group_all_rows_are_held_out_together(seed):
-    groups = np.arange(12_000) // 3
-    fold = held_out_folds(groups, seed)
+def test_rows_beside_each_other_are_held_out_together():
+    labels = sp.csr_matrix(np.eye(7, dtype=np.float32)[np.arange(12_000) % 7])
+    runs = runs_of_rows(labels)
+    fold = held_out_folds(runs, seed=0)
     assert (fold == 0).sum() == int(0.15 * 12_000)
-    assert set(fold) == {-1, 0}
-    of_group = np.bincount(groups[fold == 0], minlength=4000)
-    whole = 3 * (of_group == 3).sum() / (fold == 0).sum()
-    assert 0.45 < whole < 0.6
+    of_run = np.bincount(runs[fold == 0])
+    assert ((of_run == 0) | (of_run == 16)).mean() > 0.99
+
+
+def test_of_rows_sorted_by_label_no_label_is_held_out_whole():
+    of_label = np.arange(2000) // 8
+    labels = sp.csr_matrix(np.eye(250, dtype=np.float32)[of_label])
+    fold = held_out_folds(runs_of_rows(labels), seed=0)
+    learnt = set(of_label[fold != 0])
+    assert np.mean([label in learnt for label in of_label[fold == 0]]) > 0.95
+
+
+def test_a_sample_knows_which_of_its_rows_stood_beside_each_other():
+    labels = sp.csr_matrix(np.eye(3, dtype=np.float32)[np.arange(500) % 3])
+    runs = runs_of_rows(labels, places=4 * np.arange(500))
+    assert (np.bincount(runs) == 4).all()
+    folds = folds_to_compare(runs, seed=0)
+    assert sorted(np.concatenate(folds).tolist()) == list(range(500))
+    assert all(len(np.unique(runs[rows])) <= 26 for rows in folds)

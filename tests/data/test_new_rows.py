@@ -28,3 +28,14 @@ def test_a_row_of_unknown_words_alone_has_none():
     found = NewRows.of(rows, np.array([0, 1]))
     assert found.rows.nnz == 0
     assert np.isfinite(found.factors).all()
+
+
+def test_a_pair_must_be_in_as_many_of_the_others_as_the_vocabulary_demands():
+    settings = {"ngrams": (1, 2), "min_df_longer": 3, "idf": False}
+    texts = ["red apple", "red apple", "red apple pie", "green pie"]
+    text = TextFeatures(**settings)
+    rows = text.fit_transform(texts)
+    assert "red apple" in text.words
+    found = NewRows.of(rows, np.array([0]), text.least_rows())
+    later = TextFeatures(**settings).fit(texts[1:]).transform(texts[:1])
+    assert np.diff(found.rows.indptr).tolist() == np.diff(later.indptr).tolist() == [2]  # the pair is in two others

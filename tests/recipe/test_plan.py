@@ -44,7 +44,8 @@ def test_settings_shrink_until_they_fit_and_what_was_set_stays(rows):
     less = RankAE("default").plan(rows.features, rows.labels, memory=0.98 * whole.peak)
     assert less.changed
     assert less.peak <= 0.98 * whole.peak
-    fixed = RankAE("default", random_negatives=40, proposed=40).plan(rows.features, rows.labels, 0.99 * whole.peak)
+    large = RankAE("default", random_negatives=40, proposed=40)
+    fixed = large.plan(rows.features, rows.labels, 0.99 * large.plan(rows.features, rows.labels).peak)
     assert not {"random_negatives", "proposed"} & set(fixed.changed)
 
 

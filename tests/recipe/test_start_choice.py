@@ -8,13 +8,13 @@ from rankae.data.text import TextFeatures
 from rankae.data.word_embeddings import WordEmbeddings, glove_embeddings
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
-from rankae.recipe.start_choice import StartChoice, chosen_by_leave_one_out, strongest_within_chance
+from rankae.recipe.start_choice import StartChoice, chosen_by_held_out_rows, strongest_within_chance
 
 WORDS, TOPICS, SHARED = 300, 5, 30
 
 
 def chosen(labels: sp.csr_matrix, rows: sp.csr_matrix, candidates, **settings) -> StartChoice:
-    return chosen_by_leave_one_out(rows, labels, RecipeSettings(**settings), candidates, Training())
+    return chosen_by_held_out_rows(rows, labels, RecipeSettings(**settings), candidates, Training())
 
 
 def unit(rows: np.ndarray) -> sp.csr_matrix:

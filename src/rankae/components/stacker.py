@@ -98,7 +98,7 @@ class Stacker:
         *,
         members: int = 1,
         hidden: int = 64,
-        most_steps: int = 2400,
+        most_steps: int = 1200,
         learning_rate: float = 1e-2,
         decay: float = 1e-3,
         batch: int = 64,

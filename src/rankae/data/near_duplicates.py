@@ -1,9 +1,10 @@
-"""Find near-duplicate rows, and split off held-out rows with regard to them.
+"""Find near-duplicate rows, and hold rows out as they will come.
 
 Training data is full of near-duplicates: packages of one source, versions of one law, products of one series. A
-held-out row whose copy is in the training part tests only memory, but future rows may be copies too. So half of the
-groups of similar rows are held out as whole groups, and single rows are held out from the others. Models that are
-fitted on held-out rows get the similarity of the nearest training row as a feature.
+held-out row whose relative is in the training part tests only memory, unless new rows have relatives there too. Which
+of the two it is, the order of the rows often tells: those of one source stand beside each other. So whole runs of rows
+are held out. Where rows are in no order, runs are as good as single rows, and held-out rows have as many relatives
+among the others as new rows have.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from numba import njit
 _ALIKE = 0.8  # cosine from which two rows are near-duplicates
 _OF_A_GROUP = 0.5  # cosine from which two rows are in one group: packages of one source, films of one series
 _MOST_OF_A_GROUP = 50  # rows; the ends of longer chains are no longer similar
-_TOGETHER = 0.5  # the share of groups that are held out whole
+_RUN = 16  # rows beside each other that are held out together
+_FEWEST_RUNS = 25  # of less data, runs are shorter
+_OF_ONE_RUN = 0.5  # share of label occurrences, all in one run, from which rows are taken to be sorted by label
 _ENOUGH_ROWS = 6000  # more held-out rows bring no gain
 _SHARE = 0.15
 _FIFTHS = 5
 _FEWEST_ROWS = 20  # fewer are too few to hold any out
 _ENOUGH_IN_FIFTHS = 2400  # held-out rows; bibtex and tmdb-plots, rows split off train: with more nothing was gained
 _ENOUGH_TO_COMPARE = 10_000  # rows that settings are compared on
+_ENOUGH_TO_CHECK = 4000  # of these, held-out rows
 
 
 def sample_to_compare(rows: int, seed: int = 0) -> np.ndarray:
@@ -61,20 +65,44 @@ def held_out_sizes(n: int) -> list[int]:
     return [len(range(f, n, _FIFTHS)) for f in range(folds)]
 
 
-def held_out_folds(groups: np.ndarray, seed: int) -> np.ndarray:
+def runs_of_rows(labels: sp.csr_matrix, places: np.ndarray | None = None) -> np.ndarray:
+    """The run of each row, from 0 on: rows beside each other in the data.
+
+    Of rows that are sorted by label, a run would hold out all rows of a label; there each row is a run of its own.
+
+    places : of the rows in the data, ascending; by default there are no others between them.
+    """
+    n, L = labels.shape
+    places = np.arange(n) if places is None else places
+    run = np.unique(places // min(_RUN, max(1, n // _FEWEST_RUNS)), return_inverse=True)[1]
+    counts = np.bincount(labels.indices, minlength=L)
+    pairs = np.unique(np.repeat(run, np.diff(labels.indptr)).astype(np.int64) * L + labels.indices)
+    of_one_run = (np.bincount(pairs % L, minlength=L) == 1) & (counts > 1)
+    return np.arange(n) if counts[of_one_run].sum() > _OF_ONE_RUN * labels.nnz else run
+
+
+def held_out_folds(runs: np.ndarray, seed: int) -> np.ndarray:
     """The fold in which each row is held out, -1 for rows that never are; see `held_out_sizes`.
 
-    groups : of each row, from 0 on, see `alike_groups`. The last group of a fold may be cut in two.
+    runs : of each row, from 0 on, see `runs_of_rows`. The last run of a fold may be cut in two.
     """
-    rng = np.random.default_rng(seed)
-    n, count = len(groups), int(groups.max(initial=-1)) + 1
-    together = rng.random(count) < _TOGETHER
-    place = np.where(together[groups], rng.random(count)[groups], rng.random(n))
-    sizes = np.array(held_out_sizes(n), dtype=np.int64)
-    fold = np.full(n, -1, dtype=np.int8)
-    fold[np.argsort(place, kind="stable")[: sum(sizes)]] = np.repeat(
-        np.arange(len(sizes)), np.array(sizes, dtype=np.int64)
-    )
+    return _cut(runs, held_out_sizes(len(runs)), seed)
+
+
+def folds_to_compare(runs: np.ndarray, seed: int) -> list[np.ndarray]:
+    """Rows that settings are compared on, in folds of a fifth: as many as are enough."""
+    n = len(runs)
+    folds = min(_FIFTHS, -(-_ENOUGH_TO_CHECK * _FIFTHS // max(1, n)))
+    fold = _cut(runs, [len(range(f, n, _FIFTHS)) for f in range(folds)], seed)
+    return [rows for f in range(folds) if len(rows := np.flatnonzero(fold == f))]
+
+
+def _cut(runs: np.ndarray, sizes: list[int], seed: int) -> np.ndarray:
+    """The fold of each row, with so many rows each."""
+    place = np.random.default_rng(seed).random(int(runs.max(initial=-1)) + 1)[runs]
+    fold = np.full(len(runs), -1, dtype=np.int8)
+    of_each = np.repeat(np.arange(len(sizes)), np.array(sizes, dtype=np.int64))
+    fold[np.argsort(place, kind="stable")[: len(of_each)]] = of_each
     return fold
 
 

@@ -29,15 +29,20 @@ class NewRows:
     factors: np.ndarray
 
     @classmethod
-    def of(cls, rows: sp.csr_matrix, held: np.ndarray) -> Self:
+    def of(cls, rows: sp.csr_matrix, held: np.ndarray, least: np.ndarray | None = None) -> Self:
         """The rows at the places `held` as the others would read them.
 
         A word must be in two of them, or in as many as the rarest word is. If some word is in none, the vocabulary was
         not made of these rows, and new rows may have any word.
+
+        least : of each word, the rows that it must be in, where the vocabulary demands more than two.
         """
         documents = np.bincount(rows.indices, minlength=rows.shape[1])
+        enough = documents.min(initial=_ENOUGH)
+        if least is not None and enough == _ENOUGH:
+            enough = np.maximum(enough, np.minimum(least, documents))
         held_rows = rows[held]
-        known = documents - np.bincount(held_rows.indices, minlength=rows.shape[1]) >= documents.min(initial=_ENOUGH)
+        known = documents - np.bincount(held_rows.indices, minlength=rows.shape[1]) >= enough
         kept = held_rows.copy()
         kept.data = np.where(known[held_rows.indices], held_rows.data, 0).astype(held_rows.data.dtype)
         lengths, left = _lengths(held_rows), _lengths(kept)

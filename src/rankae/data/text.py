@@ -25,6 +25,7 @@ class TextFeatures(TextReader):
     ----------
     ngrams : shortest and longest run of words that makes a feature.
     min_df : a feature must occur in at least so many documents. Texts so few that none does keep all their words.
+    min_df_longer : the same for runs of several words; by default as many.
     max_features : keep only the features of most documents; titles may take a fifth of them.
     sublinear : 1 + ln(count) in place of the count.
     idf : weigh by ln((1 + rows) / (1 + rows with the word)) + 1.
@@ -90,9 +91,9 @@ class TextFeatures(TextReader):
         self.settle(texts)
         if self.title:
             of_titles = self.token_lists(texts, title_of)
-            titles = count_grams(of_titles, self.ngrams, self.min_df, most and -(-most // 5))
+            titles = count_grams(of_titles, self.ngrams, self.min_df, most and -(-most // 5), self.min_df_longer)
             most = most and max(1, most - len(titles[1]))
-        counts, words = count_grams(self.token_lists(texts), self.ngrams, self.min_df, most)
+        counts, words = count_grams(self.token_lists(texts), self.ngrams, self.min_df, most, self.min_df_longer)
         if not words and VectorBlock.given_with(texts) is None:
             raise DataError("the training texts hold no words")
         if titles is not None:
@@ -194,6 +195,13 @@ class TextFeatures(TextReader):
         """Columns of a row: words and the numbers of vectors."""
         of_characters = 0 if self.of_characters is None else len(self.of_characters.words)
         return len(self.words) + of_characters + (0 if self.block is None else self.block.size)
+
+    def least_rows(self) -> np.ndarray:
+        """Of each column, how many training texts the vocabulary demands."""
+        longer = [" " in word.removeprefix(_TITLE) for word in self.words]
+        least = np.where(longer, self.min_df_longer or self.min_df, self.min_df)
+        of_others = np.full(self.width - len(least), self.min_df)
+        return np.concatenate([least, of_others]).astype(np.int64)
 
     def columns_of(self, words: Iterable[str]) -> dict[str, list[int]]:
         """The columns of each word: of texts, and of titles."""

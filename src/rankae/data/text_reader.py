@@ -28,6 +28,7 @@ class TextSettings:
 
     ngrams: tuple[int, int] = (1, 1)
     min_df: int = 2
+    min_df_longer: int | None = None
     max_features: int | None = None
     sublinear: bool = True
     idf: bool = True
@@ -47,8 +48,10 @@ class TextSettings:
         if not 1 <= low <= high:
             raise DataError(f"ngrams is {self.ngrams}; give the shortest and the longest length, such as (1, 2)")
         self.ngrams = (int(low), int(high))
-        if self.min_df < 1 or (self.max_features is not None and self.max_features < 1):
-            raise DataError("min_df and max_features must be at least 1")
+        for name in ("min_df", "min_df_longer", "max_features"):
+            value = getattr(self, name)
+            if (value is None and name == "min_df") or (value is not None and value < 1):
+                raise DataError(f"{name} must be at least 1")
         if not 0 <= self.title < np.inf:
             raise DataError(f"title is {self.title}; the weight of a title's words must be at least 0")
         for name, known in _CHOICES.items():

@@ -15,9 +15,15 @@ import scipy.sparse as sp
 
 
 def count_grams(
-    documents: Iterable[list[str]], ngrams: tuple[int, int], min_df: int, max_features: int | None
+    documents: Iterable[list[str]],
+    ngrams: tuple[int, int],
+    min_df: int,
+    max_features: int | None,
+    min_df_longer: int | None = None,
 ) -> tuple[sp.csr_matrix, list[str]]:
     """Count the n-grams of tokenised documents.
+
+    min_df, min_df_longer : fewest documents of a word, and of a longer n-gram; by default the same.
 
     Returns counts (CSR float32, documents x kept n-grams) and the n-grams, those of most documents first.
     """
@@ -35,7 +41,7 @@ def count_grams(
     gram = token  # at each position the n-gram that starts there, -1 where none that is kept does
     for n in range(2, high + 1):
         gram, pairs = _lengthened(gram, token, document, n, len(words))
-        counts, kept = _frequent(gram, document, len(lengths), len(pairs), min_df)
+        counts, kept = _frequent(gram, document, len(lengths), len(pairs), max(min_df, min_df_longer or min_df))
         gram = _renumbered(gram, kept, len(pairs))
         shorter, last = np.divmod(pairs[kept], max(1, len(words)))
         names = [f"{names[a]} {words[b]}" for a, b in zip(shorter.tolist(), last.tolist(), strict=True)]

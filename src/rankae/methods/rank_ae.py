@@ -169,7 +169,8 @@ class RankAE(RankAEParameters):
     ) -> Stack:
         settings, names = self._settings(RecipeSettings), self._name_rows(labels)
         steps = self.checkpoint, self.resume
-        return train_recipe(rows, labels, settings, training, *steps, trusted, embeddings, names)
+        least = None if self.text_ is None else self.text_.least_rows()
+        return train_recipe(rows, labels, settings, training, *steps, trusted, embeddings, names, least)
 
     def _fit_network(
         self, rows: sp.csr_matrix, labels: sp.csr_matrix, training: Training, trusted: Trusted | None, embeddings: Any

@@ -24,7 +24,7 @@ from rankae.components.predictions import Predictions
 from rankae.components.rankers import Rankers, random_negatives
 from rankae.components.registry import COMPONENTS, PlainComponent
 from rankae.components.stack import ScoredShortlist, Stack, closeness
-from rankae.data.near_duplicates import alike_groups, held_out_folds
+from rankae.data.near_duplicates import alike_groups, held_out_folds, runs_of_rows
 from rankae.data.new_rows import NewRows
 from rankae.model_file import pack_csr, unpack_csr
 from rankae.numerics.shortlist import Shortlist
@@ -44,7 +44,7 @@ class HeldOutFolds:
         self.task, self.votes = task, votes
         n = task.rows.shape[0]
         self._groups = np.arange(n) if votes is None else alike_groups(votes.nearest, votes.cosine)
-        self.fold = held_out_folds(self._groups, task.settings.seed)
+        self.fold = held_out_folds(runs_of_rows(task.labels), task.settings.seed)
         self.folds = [np.flatnonzero(self.fold == f) for f in range(self.fold.max(initial=-1) + 1)]
         self.networks: list[JointNetwork] = []
         self._ranker_scores: sp.csr_matrix | None = None
@@ -57,7 +57,7 @@ class HeldOutFolds:
     @cached_property
     def _as_new(self) -> list[NewRows]:
         """The rows of each fold as a vocabulary of the other rows reads them."""
-        return [NewRows.of(self.task.rows, fold) for fold in self.folds]
+        return [NewRows.of(self.task.rows, fold, self.task.least_rows) for fold in self.folds]
 
     @cached_property
     def labels(self) -> sp.csr_matrix:

@@ -21,7 +21,7 @@ from rankae.recipe.joint_network import NetworkSettings, coded, joint_settings, 
 from rankae.recipe.network_storage import smallest_form
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
-from rankae.recipe.start_choice import chosen_by_leave_one_out
+from rankae.recipe.start_choice import chosen_by_held_out_rows
 from rankae.recipe.trusted import Trusted, chosen_by_trusted
 
 _MOST_HELD_OUT = 2000  # more say no more about an epoch
@@ -40,7 +40,7 @@ def fit_network(
     """Choose ridge and embeddings, solve for the start, and train; options are those of `train_joint`."""
     start_settings = RecipeSettings(ridge=given.ridge, noise_rounds=0, seed=given.seed)
     if trusted is None:
-        chosen = chosen_by_leave_one_out(rows, labels, start_settings, embeddings, training)
+        chosen = chosen_by_held_out_rows(rows, labels, start_settings, embeddings, training)
     else:
         chosen = chosen_by_trusted(rows, labels, start_settings, trusted, embeddings, training)
     training.choices |= chosen.choices

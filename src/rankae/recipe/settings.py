@@ -22,7 +22,7 @@ class RecipeSettings:
     effort : "low" saves time: half the code size, fewer proposals, half as many stackers, and no tuning where labels
         are few.
     code_size : h of the closed-form start.
-    ridge : of the regression; by default chosen by leave-one-out scores.
+    ridge : of the regression; by default chosen on held-out rows.
     noise_rounds : rounds of label correction (see `recipe.label_correction`); by default as many as trusted rows
         favour, and none without trusted rows.
     tuning, tuning_epochs : without a network, train D and a residual layer on leave-one-out codes.
@@ -93,7 +93,8 @@ def enough_code(labels: sp.csr_matrix, effort: str) -> int:
 
 def enough_proposed(labels: sp.csr_matrix, effort: str) -> int:
     """The default number of labels that a component proposes for a row."""
-    most = rules.PROPOSED if effort == "full" else rules.PROPOSED_LOW[labels.shape[1] > 1000]
+    many = labels.shape[1] > rules.MANY_LABELS or labels.nnz > rules.MANY_LABELS_A_ROW * labels.shape[0]
+    most = rules.PROPOSED[many] if effort == "full" else rules.PROPOSED_LOW[labels.shape[1] > 1000]
     return int(min(most, labels.shape[1]))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.data.text import TextFeatures
-from rankae.recipe.text_choice import MOST_FEATURES
+from rankae.recipe.text_choice import MOST_FEATURES, least_texts_of_pairs
 
 _SAMPLE = 4_000  # texts that are read to tell how many words there will be
 
@@ -52,7 +52,8 @@ def _of_texts(texts: Sequence[str], max_features: int | None) -> Sizes:
     n = len(texts)
     text_bytes = float(sum(map(len, texts)))
     picked = np.random.default_rng(0).permutation(n)[:_SAMPLE].tolist()
-    counted = [_counted([texts[i] for i in picked[:size]]) for size in (max(1, len(picked) // 2), len(picked))]
+    halves = (max(1, len(picked) // 2), len(picked))
+    counted = [_counted([texts[i] for i in picked[:size]], size / n) for size in halves]
     (words_in_half, entries_in_half), (features, entries, frequencies) = counted[0][:2], counted[1]
     beyond = np.log2(max(1.0, n / max(1, len(picked))))
     most = max_features or MOST_FEATURES
@@ -65,6 +66,7 @@ def _of_texts(texts: Sequence[str], max_features: int | None) -> Sizes:
     return Sizes((n, int(grown)), nnz, scaled, grown / max(1, features), texts=True, read_bytes=read_bytes)
 
 
-def _counted(texts: list[str]) -> tuple[int, int, np.ndarray]:
-    rows = TextFeatures((1, 2), max_features=MOST_FEATURES).fit_transform(texts)
+def _counted(texts: list[str], share: float) -> tuple[int, int, np.ndarray]:
+    of_pairs = least_texts_of_pairs(2, share)
+    rows = TextFeatures((1, 2), min_df_longer=of_pairs, max_features=MOST_FEATURES).fit_transform(texts)
     return rows.shape[1], rows.nnz, np.bincount(rows.indices, minlength=rows.shape[1])

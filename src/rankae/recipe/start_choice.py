@@ -1,4 +1,9 @@
-"""Chooses the ridge and the word embeddings of the closed-form start by leave-one-out precision."""
+"""Chooses the ridge and the word embeddings of the closed-form start by their precision on held-out runs of rows.
+
+Leave-one-out scores cannot choose them: the relatives of a left-out row are still there, and a weak ridge and word
+embeddings make the most of them. On debtags, leave-one-out scores gain .39 by embeddings, and ridges of .3 and 1 are
+level; held-out runs lose .22 by embeddings, and .59 by a ridge of .3.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.choices import AS_SET, Choices, choice
-from rankae.data.near_duplicates import novel_rows, sample_to_compare
+from rankae.data.near_duplicates import folds_to_compare, novel_rows, runs_of_rows, sample_to_compare
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.metrics import standard_error
-from rankae.paper.closed_form import leave_one_out_precision
+from rankae.paper.closed_form import held_out_precision
 from rankae.recipe import rules
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
@@ -29,7 +34,7 @@ class StartChoice:
     choices: Choices = field(default_factory=dict)
 
 
-def chosen_by_leave_one_out(
+def chosen_by_held_out_rows(
     rows: sp.csr_matrix,
     labels: sp.csr_matrix,
     settings: RecipeSettings,
@@ -43,17 +48,24 @@ def chosen_by_leave_one_out(
     began = time.perf_counter()
     sample = sample_to_compare(rows.shape[0], settings.seed)
     rows, labels = rows[sample], labels[sample]
-    validation = novel_rows(rows)
-    precisions = leave_one_out_precision(rows, labels, validation, ridges, settings.seed, candidates[0])
+    folds = folds_to_compare(runs_of_rows(labels, sample), settings.seed)
+    novel = np.isin(np.concatenate(folds), novel_rows(rows))
+
+    def measured(tried: Sequence[float], candidate: WordEmbeddings | None) -> dict[float, np.ndarray]:
+        """The precision of each held-out row without a near-duplicate, for each ridge."""
+        found = held_out_precision(rows, labels, folds, tried, settings.seed, candidate)
+        return {ridge: per_row[novel] for ridge, per_row in found.items()}
+
+    precisions = measured(ridges, candidates[0])
     ridge = strongest_within_chance(precisions)
     precision = {candidates[0]: float(precisions[ridge].mean())}
     for candidate in candidates[1:]:
-        per_row = leave_one_out_precision(rows, labels, validation, (ridge,), settings.seed, candidate)[ridge]
-        precision[candidate] = float(per_row.mean())
+        precision[candidate] = float(measured((ridge,), candidate)[ridge].mean())
     embeddings, choices = best_embeddings(precision)
     if settings.ridge is None:
         merits = {tried: float(per_row.mean()) for tried, per_row in precisions.items()}
-        choices["ridge"] = choice("ridge", ridge, "strongest within chance of the best leave-one-out precision", merits)
+        reason = "strongest within chance of the best precision on held-out rows"
+        choices["ridge"] = choice("ridge", ridge, reason, merits)
     training.timed("choice of ridge", began)
     return StartChoice(ridge, settings.noise_rounds, embeddings, choices)
 
@@ -62,7 +74,7 @@ def strongest_within_chance(precisions: dict[float, np.ndarray]) -> float:
     """The one-standard-error rule: the strongest ridge that is worse than the best by less than a standard error.
 
     precisions : of each ridge, the precision of each row. Rows that resemble training rows favour a weak ridge, so
-        where precision hardly differs, the strong one does better on new rows (docs/recipe.md: the closed-form start).
+        where precision hardly differs, the strong one is the safer (docs/recipe.md: the closed-form start).
     """
     best = max(precisions, key=lambda ridge: precisions[ridge].mean())
 

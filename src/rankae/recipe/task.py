@@ -19,7 +19,10 @@ from rankae.recipe.steps import State, Steps
 
 @dataclass(frozen=True)
 class Task:
-    """Training rows and labels, settings, the record of the run, and its checkpoints."""
+    """Training rows and labels, settings, the record of the run, and its checkpoints.
+
+    least_rows : of each feature, how many rows the vocabulary demands (see `NewRows`); None if nobody knows.
+    """
 
     rows: sp.csr_matrix
     labels: sp.csr_matrix
@@ -28,6 +31,7 @@ class Task:
     steps: Steps
     embeddings: WordEmbeddings | None = None
     names: LabelNames | None = None
+    least_rows: np.ndarray | None = None
 
     @cached_property
     def unseen_labels(self) -> np.ndarray:

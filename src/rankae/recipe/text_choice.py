@@ -88,10 +88,10 @@ def choose_text(
         _Stage("analyzer", candidates.analyzers, _least_gain_of_characters(texts)),
     ]
 
-    def features(settings: Mapping[str, Any]) -> TextFeatures:
-        return TextFeatures(
-            min_df=candidates.min_df, max_features=candidates.max_features or MOST_FEATURES, **settings, **reading
-        )
+    def features(settings: Mapping[str, Any], of_texts: int = len(texts)) -> TextFeatures:
+        of_pairs = least_texts_of_pairs(candidates.min_df, of_texts / len(texts))
+        most = candidates.max_features or MOST_FEATURES
+        return TextFeatures(min_df=candidates.min_df, min_df_longer=of_pairs, max_features=most, **settings, **reading)
 
     if len(candidates.analyzers) > 1 and not _characters_may_help(texts, features({}), candidates.low_effort):
         stages[-1] = _Stage("analyzer", candidates.analyzers[:1])
@@ -103,7 +103,7 @@ def choose_text(
     comparison = Comparison(labels[sample], seed, trusted, candidates.embeddings)
 
     def trial(settings: Mapping[str, Any]) -> FeatureTrial:
-        text = features(settings)
+        text = features(settings, len(sample_texts))
         rows = text.fit_words(sample_texts)
         return FeatureTrial(text, rows, settings, comparison.precision(text, rows))
 
@@ -128,6 +128,11 @@ def choose_text(
     if vector_choice is not None:
         choices["encoder"] = vector_choice
     return chosen, rows, choices
+
+
+def least_texts_of_pairs(min_df: int, share: float = 1.0) -> int:
+    """In how many texts a pair of words must be; of a sample, in as large a share of them."""
+    return max(min_df, round(rules.ROWS_OF_A_PAIR * min_df * share))
 
 
 def _least_gain_of_characters(texts: Sequence[str]) -> float:

@@ -12,12 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.choices import Choice, choice
-from rankae.metrics import precisions
+from rankae.metrics import row_merits
 from rankae.numerics.sparse_product import sparse_product
 from rankae.paper.bags import CodedRows
 from rankae.paper.rank_network import RankNetwork
 from rankae.paper.two_paths import TwoPathEmbedding
-from rankae.recipe.storage import MOST_LOST, RARE, rare_if_many
+from rankae.recipe.storage import little_is_lost, rare_if_many, without_rare
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class NetworkForm:
 def smallest_form(
     network: RankNetwork, rows: sp.csr_matrix, labels: sp.csr_matrix, codes: np.ndarray, frequencies: np.ndarray
 ) -> tuple[NetworkForm, Choice]:
-    """The smallest form that loses less than a tenth of a point at any k.
+    """The smallest form that loses less than a tenth of a point, or less than chance explains.
 
     Parameters
     ----------
@@ -45,11 +45,9 @@ def smallest_form(
     frequencies : how many training rows have each word.
     """
     assert isinstance(network.F, TwoPathEmbedding)
-    rare = rare_if_many(frequencies)
-    forms = [NetworkForm(precision, precision) for precision in ("int4", "int8", "float16")]
-    if rare is not None:
-        forms.insert(0, NetworkForm(f"int4 without words of {RARE} rows", "int4", rare))
-    before = precisions(network.top(CodedRows(rows, codes), 5)[0], labels)
+    forms = [NetworkForm(without_rare(most), "int4", rare) for most, rare in rare_if_many(frequencies).items()]
+    forms += [NetworkForm(precision, precision) for precision in ("int4", "int8", "float16")]
+    before = row_merits(network.top(CodedRows(rows, codes), 5)[0], labels)
     solved = network.F.solved_words.numpy()
     evidence: dict[str, float] = {}
     best = NetworkForm("float32")
@@ -57,10 +55,9 @@ def smallest_form(
         smaller = form.of(network)
         assert isinstance(smaller.F, TwoPathEmbedding)
         changed = codes + sparse_product(rows, smaller.F.solved_words.numpy()) - sparse_product(rows, solved)
-        after = precisions(smaller.top(CodedRows(rows, changed), 5)[0], labels)
-        lost = max(before[k] - after[k] for k in before)
-        evidence[form.name] = round(float(lost), 3)
-        if lost < MOST_LOST:
+        lost = before - row_merits(smaller.top(CodedRows(rows, changed), 5)[0], labels)
+        evidence[form.name] = round(float(lost.mean()), 3)
+        if little_is_lost(lost):
             best = form
             break
     return best, choice("storage", best.name, "points lost on held-out rows", evidence)

@@ -1,9 +1,9 @@
 """Stores the tables of a finished model as small as precision on validation rows allows.
 
-For each component the forms are tried from the smallest on, and the first that loses less than a tenth of a point of
-P@1, P@3 and P@5 is taken. To measure a form, the change that it makes to the component's scores is added to the
-out-of-fold scores of the validation rows, and the stacker ranks these rows again. The smallest forms also drop the
-vectors of words that hardly any row has.
+For each component the forms are tried from the smallest on, and the first that loses less than a tenth of a point, or
+less than chance explains, is taken: in the mean of P@1, P@3 and P@5. To measure a form, the change that it makes to the
+component's scores is added to the out-of-fold scores of the validation rows, and the stacker ranks these rows again.
+The smallest forms also drop the vectors of words that hardly any row has.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from rankae.components.joint_network import JointNetwork
 from rankae.components.ranker_weights import RankerWeights
 from rankae.components.rankers import Rankers
 from rankae.components.stack import ScoredShortlist, Stack
-from rankae.metrics import precisions
+from rankae.metrics import row_merits, standard_error
 from rankae.numerics.ascending import pieces
 from rankae.numerics.table import Table
 from rankae.recipe.rules import rule
 
-MOST_LOST = rule("storage.most_lost", 0.1, "points that a smaller table may cost at any k", "issue 29; by hand")
-RARE = rule("storage.rare_word", 2, "most rows of a word whose vector may be dropped", "docs/scale.md, debtags")
+_MOST_LOST = rule("storage.most_lost", 0.1, "points that a smaller table may cost", "issue 29; by hand")
+_RARE = rule(
+    "storage.rare_words", (8, 4, 2), "most rows of the words whose vectors may be dropped", "docs/scale.md, debtags"
+)
 _LEAST = rule("storage.least_weights", (0.05, 0.03), "ranker weights below are dropped", "docs/scale.md, debtags")
 _MOST_ROWS = 4000
 
@@ -60,9 +62,9 @@ def stored_small(
     for name, forms_of in (("code", _code_forms), ("network", _network_forms), ("rankers", _ranker_forms)):
         evidence: dict[str, float] = {}
         for form in forms_of(small, validation):
-            lost = validation.lost_with(form.difference())
+            lost, is_small = validation.lost_with(form.difference())
             evidence[form.name] = round(lost, 3)
-            if lost < MOST_LOST:
+            if is_small:
                 small = replace(small, **{name: form.component})
                 chosen[f"storage of {name}"] = choice(
                     f"storage of {name}", form.name, "points lost on validation rows", evidence
@@ -82,22 +84,23 @@ class _ValidationScores:
         self.scores = {name: own[entries] for name, own in scored.scores.items()}
         self.counts, self.closest = scored.counts[entries], scored.closest[entries]
         self.nearest = scored.nearest[picked]
-        self.before = self._precisions(self.scores)
+        self.before = self._precision(self.scores)
 
-    def lost_with(self, difference: dict[str, np.ndarray]) -> float:
-        """The largest loss in precision at any k; the changed scores are kept if it is small enough."""
+    def lost_with(self, difference: dict[str, np.ndarray]) -> tuple[float, bool]:
+        """The loss in precision, and whether it is small enough; if so, the changed scores are kept."""
         scores = self.scores | {name: self.scores[name] + change for name, change in difference.items()}
-        after = self._precisions(scores)
-        lost = max(self.before[k] - after[k] for k in self.before)
-        if lost < MOST_LOST:
+        lost = self.before - self._precision(scores)
+        is_small = little_is_lost(lost)
+        if is_small:
             self.scores = scores
-        return float(lost)
+        return float(lost.mean()), is_small
 
-    def _precisions(self, scores: dict[str, np.ndarray]) -> dict[str, float]:
+    def _precision(self, scores: dict[str, np.ndarray]) -> np.ndarray:
+        """The mean of P@1, P@3 and P@5 of each row, in percent."""
         assert self.stacker is not None
         given = list(scores.values()), self.closest, self.counts, self.nearest
         joined = self.stacker.score_shortlist(self.shortlist, *given)
-        return precisions(self.shortlist.best(joined, 5)[0], self.labels)
+        return row_merits(self.shortlist.best(joined, 5)[0], self.labels)
 
 
 def _code_forms(stack: Stack, validation: _ValidationScores) -> Iterator[_Form]:
@@ -105,20 +108,14 @@ def _code_forms(stack: Stack, validation: _ValidationScores) -> Iterator[_Form]:
     if isinstance(code.word_table, Table):
         return
     before = _code_scores(stack, code, validation)
-    rare = _rare_words(stack)
 
     def difference(smaller: ClosedForm) -> dict[str, np.ndarray]:
         scores = _code_scores(stack, smaller, validation)
         return {name: after - before[name] for name, after in scores.items()}
 
-    for name, precision, zeroed in (
-        (f"int4 without words of {RARE} rows", "int4", rare),
-        ("int4", "int4", None),
-        ("int8", "int8", None),
-        ("float16", "float16", None),
-    ):
-        if name.startswith("int4 ") and rare is None:
-            continue
+    whole = [(precision, precision, None) for precision in ("int4", "int8", "float16")]
+    without = [(without_rare(most), "int4", rare) for most, rare in _rare_words(stack).items()]
+    for name, precision, zeroed in [*without, *whole]:
         words = code.word_table
         if zeroed is not None:
             words = words.copy()
@@ -146,32 +143,44 @@ def _network_forms(stack: Stack, validation: _ValidationScores) -> Iterator[_For
     network = stack.network
     if not isinstance(network, JointNetwork):
         return
-    codes, rare = stack.code.linear_codes(validation.rows), _rare_words(stack)
+    codes = stack.code.linear_codes(validation.rows)
     before = network.predict(validation.rows, codes).scores(validation.shortlist)
 
     def difference(smaller: JointNetwork) -> dict[str, np.ndarray]:
         return {"network": smaller.predict(validation.rows, codes).scores(validation.shortlist) - before}
 
-    if rare is not None:
+    for most, rare in _rare_words(stack).items():
         smaller = network.shrunk("int4", without=rare)
-        yield _Form(f"int4 without words of {RARE} rows", smaller, partial(difference, smaller))
+        yield _Form(without_rare(most), smaller, partial(difference, smaller))
     for precision in ("int4", "int8", "float16"):
         smaller = network.shrunk(precision)
         yield _Form(precision, smaller, partial(difference, smaller))
 
 
-def _rare_words(stack: Stack) -> np.ndarray | None:
-    """Columns of the words that hardly any row has; None if they are few, or there are no neighbours to count rows."""
+def little_is_lost(lost: np.ndarray) -> bool:
+    """lost : points that each row loses."""
+    return bool(lost.mean() < max(_MOST_LOST, standard_error(lost)))
+
+
+def without_rare(most: int) -> str:
+    """The name of a form that drops words of at most so many rows."""
+    return f"int4 without words of {most} rows"
+
+
+def _rare_words(stack: Stack) -> dict[int, np.ndarray]:
     if stack.neighbours is None:
-        return None
+        return {}
     # The search ignores frequent words; their count is 0 there.
     return rare_if_many(np.diff(stack.neighbours.search.weights.starts))
 
 
-def rare_if_many(frequencies: np.ndarray) -> np.ndarray | None:
-    """Columns of the words that hardly any row has, given the rows of each word; None if they are few."""
-    rare = np.flatnonzero((frequencies > 0) & (frequencies <= RARE))
-    return rare if 5 * len(rare) > len(frequencies) else None
+def rare_if_many(frequencies: np.ndarray) -> dict[int, np.ndarray]:
+    """Columns of the words that at most so many rows have, where these are over a fifth of all words.
+
+    frequencies : the rows of each word.
+    """
+    rare = {most: np.flatnonzero((frequencies > 0) & (frequencies <= most)) for most in _RARE}
+    return {most: columns for most, columns in rare.items() if 5 * len(columns) > len(frequencies)}
 
 
 def _ranker_forms(stack: Stack, validation: _ValidationScores) -> Iterator[_Form]:

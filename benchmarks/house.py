@@ -28,21 +28,21 @@ def main() -> None:
     options.add_argument("--source", type=Path, default=REPOSITORY / "src" / "rankae")
     options.add_argument("--out", type=Path, help="a Markdown file; by default the terminal")
     chosen = options.parse_args()
-    text = to_markdown("The map of the source", [rooms(chosen.source), doors(chosen.source)], "By `make map`.")
+    text = to_markdown("The map of the source", [packages(chosen.source), doors(chosen.source)], "By `make map`.")
     if chosen.out is None:
         print(text)
     else:
         chosen.out.write_text(text)
 
 
-def rooms(source: Path) -> Grid:
+def packages(source: Path) -> Grid:
     lines, files_in_all, lines_in_all = [], 0, 0
     imports = imports_of(source)
-    for room in sorted({room_of(path, source) for path in source.rglob("*.py")}):
-        files = [path for path in source.rglob("*.py") if room_of(path, source) == room]
+    for package in sorted({package_of(path, source) for path in source.rglob("*.py")}):
+        files = [path for path in source.rglob("*.py") if package_of(path, source) == package]
         count = sum(len(path.read_text().splitlines()) for path in files)
-        own = {room_of(path, source) for file in files for path in imports[file]} - {room}
-        lines.append([room, str(len(files)), f"{count:,}", ", ".join(sorted(own)) or "-"])
+        own = {package_of(path, source) for file in files for path in imports[file]} - {package}
+        lines.append([package, str(len(files)), f"{count:,}", ", ".join(sorted(own)) or "-"])
         files_in_all, lines_in_all = files_in_all + len(files), lines_in_all + count
     lines.append(["in all", str(files_in_all), f"{lines_in_all:,}", ""])
     return Grid("Packages", ["package", "files", "lines", "imports"], lines, set())
@@ -64,7 +64,7 @@ def doors(source: Path) -> Grid:
     return Grid("What one must read at most", ["door", "file", "modules imported", "lines"], lines, set())
 
 
-def room_of(path: Path, source: Path) -> str:
+def package_of(path: Path, source: Path) -> str:
     parts = path.relative_to(source).parts
     return parts[0] + "/" if len(parts) > 1 else parts[0]
 

@@ -66,6 +66,13 @@ def test_lists_of_names(given):
     np.testing.assert_array_equal(found.matrix.toarray(), [[1, 1, 0], [0, 0, 0], [1, 0, 1]])
 
 
+def test_rows_of_zeros_and_ones_are_an_indicator():
+    targets = label_matrix([[1, 0, 1], [0, 0, 0], [0, 1, 0]])
+    assert targets.kind == "indicator"
+    assert targets.matrix.toarray().tolist() == INDICATOR
+    assert label_matrix([[0, 1], [1, 0]]).kind == "lists"  # names, for all that is known
+
+
 def test_sets_give_the_same_order_in_every_process():
     names = [f"label {i}" for i in range(50)]
     assert label_matrix([set(names)]).classes.tolist() == sorted(names)
@@ -114,7 +121,7 @@ def test_names_of_several_types_have_an_order():
         ([["a"], "b"], "row 1: labels must be a list, not str"),
         ([["a"], None], "row 1: labels must be a list, not NoneType"),
         ([["a"], [["b"]]], "row 1: a label is not hashable"),
-        ([{"a": 1}, {"b": 2}], "a label is not hashable"),
+        ([{"a": 1}, {"b": 2}], "a name or a list of names, not dict"),
         (np.array([1.0, np.nan]), "contains NaN"),
     ],
 )

@@ -75,7 +75,7 @@ def label_matrix(Y: Any) -> Targets:
     Y = list(Y)
     if Y and not any(_is_collection(row) for row in Y):
         return _from_single(Y)
-    return _from_lists(Y)
+    return _from_indicator(sp.csr_matrix(np.asarray(Y))) if _is_indicator_of_lists(Y) else _from_lists(Y)
 
 
 def labels_among(Y: Any, classes: np.ndarray, pass_over: bool = False) -> sp.csr_matrix:
@@ -106,6 +106,15 @@ def labels_with_new(Y: Any, classes: np.ndarray) -> tuple[sp.csr_matrix, np.ndar
         place.setdefault(name, len(place))
     every = classes if len(place) == len(classes) else name_array(place)
     return labels_among(Y, every), every
+
+
+def _is_indicator_of_lists(Y: list[Any]) -> bool:
+    """Whether these are rows of 0 and 1, as scikit-learn takes them; names would not occur twice in a row."""
+    if not all(isinstance(row, list | tuple) and len(row) == len(Y[0]) for row in Y):
+        return False
+    return all(type(value) is int and value in (0, 1) for row in Y for value in row) and any(
+        len(set(row)) < len(row) for row in Y
+    )
 
 
 def _is_collection(row: Any) -> bool:
@@ -165,7 +174,8 @@ def _from_single(Y: Any) -> Targets:
     try:
         classes = _sorted_names(set(values))
     except TypeError:
-        raise DataError("a label is not hashable; use strings, numbers or tuples") from None
+        wrong = next(type(value).__name__ for value in values if not isinstance(value, Hashable))
+        raise DataError(f"the labels of a row must be a name or a list of names, not {wrong}") from None
     column = {name: i for i, name in enumerate(classes)}
     indices = np.fromiter((column[v] for v in values), dtype=np.int32, count=len(values))
     matrix = sp.csr_matrix(

@@ -40,6 +40,8 @@ def load_dataset(
     """
     from rankae.data.split_files import find_split_files, load_split
 
+    if not isinstance(source, str | os.PathLike):
+        raise DataError(f"a file, a folder or a name is read, not {type(source).__name__}; give its columns to fit")
     place = find_source(source)
     if place.is_file():
         data = _read(place, format, reading, options)

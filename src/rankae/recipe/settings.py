@@ -86,8 +86,10 @@ class Resolved(RecipeSettings):
 
 def enough_code(labels: sp.csr_matrix, effort: str) -> int:
     """The default code size h."""
-    least, highest = rules.CODE_SIZE_LOW
-    most = rules.CODE_SIZE if effort == "full" else min(highest, max(least, labels.shape[1] // 6))
+    L = labels.shape[1]
+    least_low, most_low = rules.CODE_SIZE_LOW
+    least, part = rules.CODE_OF_FEW
+    most = min(rules.CODE_SIZE, max(least, L // part)) if effort == "full" else min(most_low, max(least_low, L // 6))
     return int(min(most, *labels.shape))
 
 

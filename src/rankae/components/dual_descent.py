@@ -15,13 +15,23 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from rankae.numerics.bits import words_of_bits
+
 MOST_FOLDS = 7  # an entry is used without fold f if bit f of its `uses` is set, and with all rows if bit 7 is
 WITH_ALL = np.uint8(1 << MOST_FOLDS)
-_SHRINK_ABOVE = np.float32(0.3)  # shrinking: a row outside the margin by more is skipped until the others converge
+# The bias starts at the margin of a row without the label, and its feature is small. With a feature of 1, all rows would
+# pull at the same weight, and descent would take twice as many passes for the same result (docs/scale.md).
+START_BIAS = np.float32(-1)
+_BIAS_FEATURE = np.float32(0.03)  # squared
+_SHRINK_ABOVE = np.float32(0.1)  # shrinking: a row outside the margin by more is skipped until the others converge
+_SLACK = np.float32(0.05)  # a row inside the margin by less is not learnt
+_MOST_COPIED = 2**17  # words of all rows of a label
+_ONE = np.uint64(1)
+_SIGNS = (np.float32(1), np.float32(-1))  # rows that carry a label are visited first
 
 
 class Rows(NamedTuple):
-    """CSR rows: row i has words[starts[i]:starts[i + 1]]. The bias is a constant feature that is not stored.
+    """CSR rows: row i has words[starts[i]:starts[i + 1]]. The feature of the bias is not stored.
 
     lengths : squared length of each row.
     """
@@ -82,10 +92,14 @@ class Folds(NamedTuple):
 class _Label(NamedTuple):
     """One label's entries, its starting vector, and the state of the solver.
 
+    at : the number of each entry's row in the `Rows` that are read.
+    fold, factors : of each entry, see `Folds`.
     moved : whether each entry's alpha was ever above 0. Even if it is 0 again, rounding errors remain in `w`.
     """
 
-    rows: np.ndarray
+    at: np.ndarray
+    fold: np.ndarray
+    factors: np.ndarray
     signs: np.ndarray
     uses: np.ndarray
     old_words: np.ndarray
@@ -126,19 +140,20 @@ def _shuffle(order, size, state):
 def _solve(label, size, data, w, cost, passes, tolerance, state):
     """Coordinate descent over the entries order[:size] of one label; `w` holds its weights, and last the bias."""
     active, bias_place = size, len(w) - 1
-    rows, signs, alpha, moved, order = label.rows, label.signs, label.alpha, label.moved, label.order
+    rows, signs, alpha, moved, order = label.at, label.signs, label.alpha, label.moved, label.order
     starts, words, weights, lengths = data.starts, data.words, data.weights, data.lengths
     diagonal = np.float32(0.5) / cost
     for round_ in range(passes):
         worst = np.float32(0)
-        state = _shuffle(order, active, state)
+        if round_ > 0:
+            state = _shuffle(order, active, state)
         a = 0
         while a < active:
             i = order[a]
             row, sign = rows[i], signs[i]
             row_words, row_weights = words[starts[row] : starts[row + 1]], weights[starts[row] : starts[row + 1]]
             gradient = sign * (_dot(w, row_words, row_weights) + w[bias_place]) - 1 + diagonal * alpha[i]
-            if alpha[i] == 0 and gradient >= 0:
+            if alpha[i] == 0 and gradient >= -_SLACK:
                 if gradient > _SHRINK_ABOVE and round_ > 0:
                     active -= 1
                     order[a], order[active] = order[active], order[a]
@@ -146,13 +161,13 @@ def _solve(label, size, data, w, cost, passes, tolerance, state):
                 a += 1
                 continue
             worst = max(worst, abs(gradient))
-            new = max(alpha[i] - gradient / (lengths[row] + 1 + diagonal), np.float32(0))
+            new = max(alpha[i] - gradient / (lengths[row] + _BIAS_FEATURE + diagonal), np.float32(0))
             change = (new - alpha[i]) * sign
             alpha[i] = new
             if change != 0:
                 moved[i] = 1
                 _add(change, row_words, row_weights, w)
-                w[bias_place] += change
+                w[bias_place] += _BIAS_FEATURE * change
             a += 1
         if worst < tolerance:
             if active == size:
@@ -163,9 +178,9 @@ def _solve(label, size, data, w, cost, passes, tolerance, state):
 @njit(cache=True, nogil=True)
 def _set_start(label, data, w):
     """Reset `w` to the starting vector: clear the words of all rows that have changed it."""
-    for i in range(len(label.rows)):
+    for i in range(len(label.at)):
         if label.moved[i]:
-            w[data.words[data.starts[label.rows[i]] : data.starts[label.rows[i] + 1]]] = 0
+            w[data.words[data.starts[label.at[i]] : data.starts[label.at[i] + 1]]] = 0
     label.alpha[:] = 0
     label.moved[:] = 0
     w[label.old_words] = label.old_weights
@@ -176,42 +191,100 @@ def _set_start(label, data, w):
 def _solve_without_folds(label, data, folds, scores, w, limits, state):
     """Solve without each fold in turn and write the scores of its rows; folds without a row are skipped."""
     solved = False
-    rows, fold = label.rows, folds.of_row
-    for f in range(folds.size):
+    for f in range(folds):
         kept, held = 0, 0
-        for i in range(len(rows)):
-            if fold[rows[i]] == f:
-                held += 1
-            elif label.uses[i] >> f & 1:
-                label.order[kept] = i
-                kept += 1
+        for sign in _SIGNS:
+            for i in range(len(label.at)):
+                if label.signs[i] != sign:
+                    continue
+                if label.fold[i] == f:
+                    held += 1
+                elif label.uses[i] >> f & 1:
+                    label.order[kept] = i
+                    kept += 1
         if held == 0:
             continue
         if solved:
             _set_start(label, data, w)
         _solve(label, kept, data, w, limits.cost, limits.passes, limits.tolerance, state)
         solved = True
-        for i in range(len(rows)):
-            if fold[rows[i]] == f:
-                start, stop = data.starts[rows[i]], data.starts[rows[i] + 1]
-                score = _dot(w, data.words[start:stop], data.weights[start:stop])
-                scores[i] = folds.factors[rows[i]] * score + w[-1]
+        for i in range(len(label.at)):
+            if label.fold[i] == f:
+                start, stop = data.starts[label.at[i]], data.starts[label.at[i] + 1]
+                scores[i] = label.factors[i] * _dot(w, data.words[start:stop], data.weights[start:stop]) + w[-1]
 
 
 @njit(cache=True, nogil=True)
 def _used_with_all(label, data, w):
     """Put the entries of the final solve into `order`, and subtract what the other entries have added to `w`."""
     kept = 0
-    for i in range(len(label.rows)):
-        if label.uses[i] & WITH_ALL:
-            label.order[kept] = i
-            kept += 1
-        elif label.alpha[i] != 0:
-            change = -label.alpha[i] * label.signs[i]
-            start, stop = data.starts[label.rows[i]], data.starts[label.rows[i] + 1]
-            _add(change, data.words[start:stop], data.weights[start:stop], w)
-            w[-1] += change
+    for sign in _SIGNS:
+        for i in range(len(label.at)):
+            if label.signs[i] != sign:
+                continue
+            if label.uses[i] & WITH_ALL:
+                label.order[kept] = i
+                kept += 1
+            elif label.alpha[i] != 0:
+                start, stop = data.starts[label.at[i]], data.starts[label.at[i] + 1]
+                change = -label.alpha[i] * sign
+                _add(change, data.words[start:stop], data.weights[start:stop], w)
+                w[-1] += _BIAS_FEATURE * change
     return kept
+
+
+@njit(cache=True, nogil=True)
+def _solve_label(label, data, folds, scores, w, limits, state):
+    """Out-of-fold scores of one label, and its weights in `w`, which is zero before."""
+    _set_start(label, data, w)
+    _solve_without_folds(label, data, folds, scores, w, limits, state)
+    size = _used_with_all(label, data, w)
+    _solve(label, size, data, w, limits.cost, limits.last_passes, limits.tolerance, state)
+
+
+@njit(cache=True, nogil=True)
+def _copied(data, rows, number_of, named, own):
+    """Copy rows to `own`, with their words numbered from 0 on in `named`; gives the number of words.
+
+    The weights of these words fit into the fastest cache, however large the vocabulary is.
+    """
+    used, count = 0, 0
+    for i in range(len(rows)):
+        own.starts[i], own.lengths[i] = used, data.lengths[rows[i]]
+        for t in range(data.starts[rows[i]], data.starts[rows[i] + 1]):
+            word = data.words[t]
+            if number_of[word] < 0:
+                number_of[word], named[count] = count, word
+                count += 1
+            own.words[used], own.weights[used] = number_of[word], data.weights[t]
+            used += 1
+    own.starts[len(rows)] = used
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _mark(label, data, w, least, bits):
+    """Set the bits of the words that keep a weight, and all other weights to 0. Old weights are kept as they are."""
+    for i in range(len(label.at)):
+        if label.moved[i]:
+            for word in data.words[data.starts[label.at[i]] : data.starts[label.at[i] + 1]]:
+                if abs(w[word]) < least:
+                    w[word] = 0
+                elif w[word] != 0:
+                    bits[word >> 6] |= _ONE << np.uint64(word & 63)
+    for word in label.old_words:
+        if w[word] != 0:
+            bits[word >> 6] |= _ONE << np.uint64(word & 63)
+
+
+@njit(cache=True, nogil=True)
+def _mark_copied(own_w, named, least, w, bits):
+    """The same for the words `named`; their weights move to `w`."""
+    for place in range(len(named)):
+        word, weight = named[place], own_w[place]
+        if weight != 0 and abs(weight) >= least:
+            w[word] = weight
+            bits[word >> 6] |= _ONE << np.uint64(word & 63)
 
 
 @njit(cache=True, nogil=True)
@@ -224,47 +297,56 @@ def solve_labels(first, last, data, entries, old, limits, folds, w, counts, bias
     w : zeros for all words and the bias; it is zero again afterwards.
     counts, biases : output, one for each label.
     """
-    room, kept_count = 1024, 0
+    room, kept_count, vocabulary = 1024, 0, len(w) - 1
     kept_words, kept_weights = np.empty(room, np.int32), np.empty(room, np.float32)
+    bits, found = np.zeros(vocabulary // 64 + 1, np.uint64), np.empty(vocabulary, np.int32)
+    number_of, named = np.full(vocabulary, -1, np.int32), np.empty(vocabulary, np.int32)
+    own_rows = Rows(
+        np.empty(_MOST_COPIED + 1, np.int64),
+        np.empty(_MOST_COPIED, np.int32),
+        np.empty(_MOST_COPIED, np.float32),
+        np.empty(_MOST_COPIED, np.float32),
+    )
+    own_w, every = np.zeros(_MOST_COPIED + 1, np.float32), np.arange(_MOST_COPIED).astype(entries.rows.dtype)
     for place in range(first, last):
         begin, end = entries.starts[place], entries.starts[place + 1]
+        size, rows = end - begin, entries.rows[begin:end]
+        tokens, unset = size, old.starts[place] == old.starts[place + 1]
+        for row in rows:
+            tokens += data.starts[row + 1] - data.starts[row]
+        copied = unset and tokens <= _MOST_COPIED
         label = _Label(
-            entries.rows[begin:end],
+            every[:size] if copied else rows,
+            folds.of_row[rows],
+            folds.factors[rows],
             entries.signs[begin:end],
             entries.uses[begin:end],
             old.words[old.starts[place] : old.starts[place + 1]],
             old.weights[old.starts[place] : old.starts[place + 1]],
             biases[place],
-            np.zeros(end - begin, np.float32),
-            np.zeros(end - begin, np.uint8),
-            np.empty(end - begin, np.int64),
+            np.zeros(size, np.float32),
+            np.zeros(size, np.uint8),
+            np.empty(size, np.int64),
         )
         state = np.uint64(seed + place + 1) * np.uint64(0x9E3779B97F4A7C15)  # spread over all bits, and never 0
-        _set_start(label, data, w)
-        _solve_without_folds(label, data, folds, folds.scores[begin:end], w, limits, state)
-        solved_count = _used_with_all(label, data, w)
-        _solve(label, solved_count, data, w, limits.cost, limits.last_passes, limits.tolerance, state)
-        before = kept_count
-        for i in range(end - begin + 1):  # the words of each row, and last those of the old weights only
-            if i == end - begin:
-                words, smallest = label.old_words, np.float32(0)
-            elif label.moved[i] == 0:
-                continue
-            else:
-                row = label.rows[i]
-                words, smallest = data.words[data.starts[row] : data.starts[row + 1]], limits.least
-            for word in words:
-                if w[word] != 0 and abs(w[word]) >= smallest:
-                    if kept_count == room:
-                        room *= 2
-                        kept_words = np.concatenate((kept_words, kept_words))
-                        kept_weights = np.concatenate((kept_weights, kept_weights))
-                    kept_words[kept_count], kept_weights[kept_count] = word, w[word]
-                    kept_count += 1
-                w[word] = 0
-        by_word = np.argsort(kept_words[before:kept_count])
-        kept_words[before:kept_count] = kept_words[before:kept_count][by_word]
-        kept_weights[before:kept_count] = kept_weights[before:kept_count][by_word]
-        biases[place], w[-1] = w[-1], 0
-        counts[place] = kept_count - before
+        if copied:
+            words = _copied(data, rows, number_of, named, own_rows)
+            _solve_label(label, own_rows, folds.size, folds.scores[begin:end], own_w[: words + 1], limits, state)
+            _mark_copied(own_w, named[:words], limits.least, w, bits)
+            number_of[named[:words]] = -1
+            biases[place], own_w[: words + 1] = own_w[words], 0
+        else:
+            _solve_label(label, data, folds.size, folds.scores[begin:end], w, limits, state)
+            _mark(label, data, w, limits.least, bits)
+            biases[place], w[-1] = w[-1], 0
+        counts[place] = words_of_bits(bits, found)
+        bits[:] = 0
+        while kept_count + counts[place] > room:
+            room *= 2
+            kept_words = np.concatenate((kept_words, kept_words))
+            kept_weights = np.concatenate((kept_weights, kept_weights))
+        for word in found[: counts[place]]:
+            kept_words[kept_count], kept_weights[kept_count] = word, w[word]
+            kept_count += 1
+            w[word] = 0
     return kept_words[:kept_count].copy(), kept_weights[:kept_count].copy()

@@ -17,12 +17,12 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from rankae.components.rankers import Rankers
 from rankae.errors import ModelFileError
 from rankae.numerics.ascending import pack_ascending, smallest, unpack_ascending
+from rankae.numerics.bits import bits_set, words_of_bits
 from rankae.numerics.shortlist import Shortlist
 from rankae.numerics.small_numbers import number
 from rankae.numerics.table import RaggedTable
@@ -31,14 +31,6 @@ from rankae.numerics.threads import across_threads
 _LONG = 21  # a vector with weights for more than 1 / _LONG of the words is smaller as a bitmap
 _SEARCH = 12  # a short vector that is this many times longer than the row is searched instead of read in full
 _MANY_ROWS = 128  # from so many rows on, the loop runs over labels
-
-
-@intrinsic
-def _bits_set(typingctx: Any, bits: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.uint64(types.uint64), codegen
 
 
 @njit(cache=True, nogil=True)
@@ -50,19 +42,7 @@ def _set_bits(labels, starts, words, bits, before):
         count = 0
         for block in range(bits.shape[1]):
             before[place, block] = count
-            count += _bits_set(bits[place, block])
-
-
-@njit(cache=True, nogil=True)
-def _words_of_bits(bits, words):
-    """The positions of the set bits, ascending."""
-    used = 0
-    for block in range(len(bits)):
-        left = bits[block]
-        while left:
-            words[used] = block * 64 + np.int64(_bits_set((left & (~left + np.uint64(1))) - np.uint64(1)))
-            left &= left - np.uint64(1)
-            used += 1
+            count += bits_set(bits[place, block])
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -74,7 +54,7 @@ def _product_by_bits(bits, before, weights, words, values):
         block_bits = bits[block]
         # A factor, because a branch would be mispredicted half of the time.
         there = (block_bits >> bit) & one
-        place = np.uint64(before[block]) + _bits_set(block_bits & ((one << bit) - one))
+        place = np.uint64(before[block]) + bits_set(block_bits & ((one << bit) - one))
         total += number(weights[place * there]) * values[t] * np.float32(there)
     return total
 
@@ -162,7 +142,7 @@ def _score_labels(
             continue
         start, size = starts[label], starts[label + 1] - starts[label]
         if place[label] >= 0:
-            _words_of_bits(bits[place[label]], vector_words)
+            words_of_bits(bits[place[label]], vector_words)
         else:
             vector_words[:size] = short_words[short_starts[label] : short_starts[label] + size]
         for t in range(size):
@@ -247,7 +227,7 @@ class RankerWeights:
         words = np.empty(starts[-1], dtype=np.int32)
         for label, (start, stop) in enumerate(pairwise(starts.tolist())):
             if self._place[label] >= 0:
-                _words_of_bits(self.bits[self._place[label]], words[start:stop])
+                words_of_bits(self.bits[self._place[label]], words[start:stop])
             else:
                 begin = self.word_starts[label]
                 words[start:stop] = self.words[begin : begin + stop - start]

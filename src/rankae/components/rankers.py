@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from rankae.components.dual_descent import MOST_FOLDS, Entries, Folds, Limits, Rows, Vectors, solve_labels
+from rankae.components.dual_descent import MOST_FOLDS, START_BIAS, Entries, Folds, Limits, Rows, Vectors, solve_labels
 from rankae.model_file import pack_csr, unpack_csr
 from rankae.numerics.shards import Arrays, Span, weighted_spans, workers_for
 from rankae.numerics.shortlist import Shortlist
@@ -46,7 +46,7 @@ class Rankers:
         factors: np.ndarray | None = None,
         cost: float = 1.0,
         least: float = 0.02,
-        passes: int = 8,
+        passes: int = 4,
         last_passes: int | None = None,
         tolerance: float = 0.1,
         seed: int = 0,
@@ -154,7 +154,7 @@ def solve_shard(shared: dict[str, Any], settings: dict[str, Any], span: Span) ->
         old, biases = shared["old"][first:last], shared["old_biases"][first:last].copy()
     else:
         old = sp.csr_matrix((last - first, rows.shape[1]), dtype=np.float32)
-        biases = np.zeros(last - first, np.float32)
+        biases = np.full(last - first, START_BIAS)
     out_of_fold = np.zeros(len(signs) if folds else 0, np.float32)
     data = Rows(rows.indptr.astype(np.int64), rows.indices, rows.data, lengths)
     entries = Entries(starts, sides.indices, signs, uses)

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import minimize
 from sklearn.preprocessing import normalize
-from sklearn.svm import LinearSVC
 
 from rankae.components import stack as model
 from rankae.components.closed_form import ClosedForm
+from rankae.components.dual_descent import BIAS_FEATURE, START_BIAS
 from rankae.components.neighbours import Neighbours
 from rankae.components.predictions import CodePredictions, SparsePredictions
 from rankae.components.rankers import Rankers, random_negatives
@@ -204,10 +205,18 @@ def test_rankers_on_full_shortlists_are_plain_linear_svms(data):
     everything = Shortlist.union([np.tile(np.arange(8, dtype=np.int32), (200, 1))])
     rankers, _ = Rankers.train(rows, labels, everything, least=0.0, passes=500, tolerance=1e-4)
     for label in range(8):
-        exact = LinearSVC(loss="squared_hinge", C=1.0, dual=True, tol=1e-6, max_iter=50_000)
-        exact.fit(rows, labels[:, label].toarray().ravel())
-        np.testing.assert_allclose(rankers.weights[label].toarray().ravel(), exact.coef_.ravel(), atol=2e-3)
-        assert rankers.biases[label] == pytest.approx(exact.intercept_[0], abs=2e-3)
+        signs = 2 * labels[:, label].toarray().ravel() - 1
+
+        def loss(v, signs=signs):
+            outside = np.maximum(1 - signs * (rows @ v[:-1] + v[-1]), 0)
+            from_start = v[-1] - START_BIAS
+            pull = rows.T @ (outside * signs), outside @ signs
+            gradient = np.append(v[:-1] - 2 * pull[0], from_start / BIAS_FEATURE - 2 * pull[1])
+            return 0.5 * (v[:-1] @ v[:-1] + from_start**2 / BIAS_FEATURE) + outside @ outside, gradient
+
+        exact = minimize(loss, np.zeros(rows.shape[1] + 1), jac=True, method="L-BFGS-B", tol=1e-12).x
+        np.testing.assert_allclose(rankers.weights[label].toarray().ravel(), exact[:-1], atol=2e-3)
+        assert rankers.biases[label] == pytest.approx(exact[-1], abs=2e-3)
 
 
 @pytest.mark.parametrize("folds", [1, 3])

@@ -71,9 +71,9 @@ def test_both_kinds_of_validation_rows_answer_the_same_questions(trusted):
     votes = Votes.of(task)
     own = Trusted(rows[:60], sp.csr_matrix(told[:60]))
     validation = TrustedRows(task, votes, own) if trusted else HeldOutFolds(task, votes)
-    code, loo_codes = validation.fit_code()
+    code, _ = validation.fit_code()
     stack = Stack(code, validation.label_counts(), task.settings.proposed, neighbours=votes.neighbours)
-    stack.rankers = validation.fit_rankers(stack, loo_codes)
+    stack.rankers = validation.fit_rankers(stack)
     scored = validation.score(stack)
     assert list(scored.scores) == list(stack.candidates(rows[:5]).scores) == ["code", "neighbours", "rankers"]
     assert len(scored.shortlist) == validation.labels.shape[0] == len(validation.learnable)
@@ -103,9 +103,9 @@ def test_rankers_score_every_label_that_a_name_proposes_for_a_held_out_row():
     names = LabelNames(sp.random(60, 80, density=0.1, random_state=2, format="csr", dtype=np.float32))
     task = replace(_task(rows, sp.csr_matrix(carried), proposed=5, random_negatives=0), names=names)
     validation = HeldOutFolds(task, None)
-    code, loo_codes = validation.fit_code()
+    code, _ = validation.fit_code()
     stack = Stack(code, validation.label_counts(), 5, names=names)
-    stack.rankers = validation.fit_rankers(stack, loo_codes)
+    stack.rankers = validation.fit_rankers(stack)
     scored = validation.score(stack)
     by_name_alone = np.diff(scored.shortlist.starts).max() > 5
     assert by_name_alone

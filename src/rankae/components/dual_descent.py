@@ -19,12 +19,12 @@ from rankae.numerics.bits import words_of_bits
 
 MOST_FOLDS = 7  # an entry is used without fold f if bit f of its `uses` is set, and with all rows if bit 7 is
 WITH_ALL = np.uint8(1 << MOST_FOLDS)
-# The bias starts at the margin of a row without the label, and its feature is small. With a feature of 1, all rows would
-# pull at the same weight, and descent would take twice as many passes for the same result (docs/scale.md).
+# The bias starts at the margin of a row without the label, and its feature is small. With a feature of 1, all rows
+# would pull at the same weight, and descent would take twice as many passes for the same result (docs/scale.md).
 START_BIAS = np.float32(-1)
-_BIAS_FEATURE = np.float32(0.03)  # squared
+BIAS_FEATURE = np.float32(0.03)  # squared
 _SHRINK_ABOVE = np.float32(0.1)  # shrinking: a row outside the margin by more is skipped until the others converge
-_SLACK = np.float32(0.05)  # a row inside the margin by less is not learnt
+_SLACK = np.float32(0.5)  # of the tolerance: a row inside the margin by less is not learnt
 _MOST_COPIED = 2**17  # words of all rows of a label
 _ONE = np.uint64(1)
 _SIGNS = (np.float32(1), np.float32(-1))  # rows that carry a label are visited first
@@ -142,7 +142,7 @@ def _solve(label, size, data, w, cost, passes, tolerance, state):
     active, bias_place = size, len(w) - 1
     rows, signs, alpha, moved, order = label.at, label.signs, label.alpha, label.moved, label.order
     starts, words, weights, lengths = data.starts, data.words, data.weights, data.lengths
-    diagonal = np.float32(0.5) / cost
+    diagonal, enough = np.float32(0.5) / cost, -_SLACK * tolerance
     for round_ in range(passes):
         worst = np.float32(0)
         if round_ > 0:
@@ -153,7 +153,7 @@ def _solve(label, size, data, w, cost, passes, tolerance, state):
             row, sign = rows[i], signs[i]
             row_words, row_weights = words[starts[row] : starts[row + 1]], weights[starts[row] : starts[row + 1]]
             gradient = sign * (_dot(w, row_words, row_weights) + w[bias_place]) - 1 + diagonal * alpha[i]
-            if alpha[i] == 0 and gradient >= -_SLACK:
+            if alpha[i] == 0 and gradient >= enough:
                 if gradient > _SHRINK_ABOVE and round_ > 0:
                     active -= 1
                     order[a], order[active] = order[active], order[a]
@@ -161,13 +161,13 @@ def _solve(label, size, data, w, cost, passes, tolerance, state):
                 a += 1
                 continue
             worst = max(worst, abs(gradient))
-            new = max(alpha[i] - gradient / (lengths[row] + _BIAS_FEATURE + diagonal), np.float32(0))
+            new = max(alpha[i] - gradient / (lengths[row] + BIAS_FEATURE + diagonal), np.float32(0))
             change = (new - alpha[i]) * sign
             alpha[i] = new
             if change != 0:
                 moved[i] = 1
                 _add(change, row_words, row_weights, w)
-                w[bias_place] += _BIAS_FEATURE * change
+                w[bias_place] += BIAS_FEATURE * change
             a += 1
         if worst < tolerance:
             if active == size:
@@ -229,7 +229,7 @@ def _used_with_all(label, data, w):
                 start, stop = data.starts[label.at[i]], data.starts[label.at[i] + 1]
                 change = -label.alpha[i] * sign
                 _add(change, data.words[start:stop], data.weights[start:stop], w)
-                w[-1] += _BIAS_FEATURE * change
+                w[-1] += BIAS_FEATURE * change
     return kept
 
 

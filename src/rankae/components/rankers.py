@@ -18,7 +18,7 @@ from rankae.model_file import pack_csr, unpack_csr
 from rankae.numerics.shards import Arrays, Span, weighted_spans, workers_for
 from rankae.numerics.shortlist import Shortlist
 
-_ENTRIES = 8_000_000  # entries of a shard, which are sorted by label at once: some 400 MB
+_ENTRIES = 3_000_000  # entries of a shard, which are sorted by label at once: some 150 MB
 _SHARE_OF_SETTLED = 1 / 3  # of the cost, for settled labels; between a seventh and 1 it makes little difference
 _RUNS = 64  # spans of labels, more than threads, so that threads finish at about the same time
 

@@ -14,6 +14,7 @@ from rankae.errors import ModelFileError, RankaeError
 from rankae.numerics.ascending import pieces
 
 PRECISIONS = ("float32", "float16", "int8", "int4")  # int4 in the file; in memory it is int8
+_BLOCK = 2**16  # rows that are rounded at a time
 _LARGEST_HALF = 65504.0
 _MOST = {"int8": 127, "int4": 7}
 _MANY_ZEROS = 0.8  # if a smaller share of the rows is not 0, only these rows are stored, with their indices
@@ -34,8 +35,15 @@ class Table:
     def at(cls, precision: str, values: Any) -> Table:
         """Float32 rows at another precision."""
         values = np.asarray(values, dtype=np.float32)
-        largest = np.abs(values).max(axis=1, initial=0) if precision in ("int8", "int4") else _NO_SCALES
-        return cls(*_rounded(precision, values, largest, (slice(None), None)), nibbles=precision == "int4")
+        if _rank(precision) == 0:
+            return cls(values)
+        stored = np.empty(values.shape, dtype="float16" if precision == "float16" else np.int8)
+        scales = np.empty(len(values) if precision in _MOST else 0, dtype=np.float32)
+        for first in range(0, len(values), _BLOCK):  # so that temporary arrays are small
+            block = slice(first, first + _BLOCK)
+            largest = np.abs(values[block]).max(axis=1, initial=0) if precision in _MOST else _NO_SCALES
+            stored[block], scales[block] = _rounded(precision, values[block], largest, (slice(None), None))
+        return cls(stored, scales, nibbles=precision == "int4")
 
     @classmethod
     def at_most(cls, precision: str, values: Any) -> Table:

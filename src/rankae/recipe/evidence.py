@@ -125,9 +125,10 @@ def held_out_predictions(
         than a new row.
     """
     scores = np.empty(len(rows.gains), dtype=np.float32)
+    members = rules.STACKERS_OF_HALVES[settings.effort == "low"]
     first = first_half(np.arange(len(rows)) if groups is None else groups)
     for learn, check in ((first, ~first), (~first, first)):
-        stacker = train_stacker(rows, learn & learnable, extra, settings, members=rules.STACKERS[1])
+        stacker = train_stacker(rows, learn & learnable, extra, settings, members=members)
         entries = rows.shortlist.entries_of(np.flatnonzero(check))
         scores[entries] = stacker.scores(rows.features[entries])
     return HeldOut(*rows.shortlist.best(scores, min(MOST_PLACES, labels.shape[1])), labels, groups=groups)

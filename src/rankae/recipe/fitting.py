@@ -66,8 +66,8 @@ class ValidationRows(Protocol):
     def fit_plain(self, name: str, kind: type[PlainComponent]) -> Any:
         """A component from the registry that needs only rows and labels."""
 
-    def fit_rankers(self, stack: Stack, loo_codes: np.ndarray) -> Rankers:
-        """Rankers, whose hard negatives are what the components of the stack propose."""
+    def fit_rankers(self, stack: Stack) -> Rankers:
+        """Rankers, whose hard negatives are what the components of the stack propose. Codes may be gone after this."""
 
     def score(self, stack: Stack) -> ScoredShortlist:
         """Every component's scores of the shortlisted labels of `rows`."""
@@ -101,6 +101,7 @@ def _fit_stages(task: Task, trusted: Trusted | None) -> Stack:
         training.held_out = validation.ranked_by_code(min(MOST_PLACES, task.labels.shape[1]))
         training.choices["components"] = choice("components", ["code"], "few rows" if few else "as set")
         return stack
+    del loo_codes  # validation keeps them as long as they are needed: they take much memory
     stack.neighbours = None if votes is None else votes.neighbours
     stack.names = task.names
     if settings.network:
@@ -110,7 +111,7 @@ def _fit_stages(task: Task, trusted: Trusted | None) -> Stack:
         stack.others[name] = validation.fit_plain(name, kind)
     if settings.rankers:
         stage(RANKERS)
-        stack.rankers = validation.fit_rankers(stack, loo_codes)
+        stack.rankers = validation.fit_rankers(stack)
     stage(STACKER)
     candidates = _fit_stacker(task, stack, validation, with_single_labels=trusted is None)
     stack, storage = stored_small(stack, validation.rows, validation.labels, candidates)

@@ -182,19 +182,21 @@ class HeldOutFolds:
             {name: predicted.propose(k) for name, predicted in predictions.items()} for predictions in self._predictions
         ]
 
-    def fit_rankers(self, stack: Stack, loo_codes: np.ndarray) -> Rankers:
+    def fit_rankers(self, stack: Stack) -> Rankers:
         began = time.perf_counter()
-        values, arrays = self.task.steps.take("rankers", lambda: self._rankers(stack, loo_codes))
+        values, arrays = self.task.steps.take("rankers", lambda: self._rankers(stack))
         self._ranker_scores = unpack_csr(arrays, "out_of_fold")
         self.task.training.timed("rankers", began)
         return Rankers.from_state(values, arrays)
 
-    def _rankers(self, stack: Stack, loo_codes: np.ndarray) -> State:
+    def _rankers(self, stack: Stack) -> State:
         task, settings = self.task, self.task.settings
-        by_code = stack.code.predict_codes(loo_codes).propose(settings.proposed)
+        by_code = stack.code.predict_codes(self.start.loo_codes).propose(settings.proposed)
         negatives = random_negatives(task.labels, settings.random_negatives, settings.seed)
         shortlist = self._hard_negatives(by_code, negatives)
         without = [Shortlist.union([*proposals, negatives]) for proposals in self._hard_negatives_without()]
+        self.codes_without.clear()
+        del self.start  # memory for the rankers
         cost = settings.ranker_cost
         if cost is None:
             cost, merits = choose_cost(
@@ -218,7 +220,7 @@ class HeldOutFolds:
         """
         proposals = [by_code]
         if self.votes is not None:
-            proposals.append(self.votes.predictions.propose(self.task.settings.proposed))
+            proposals.append(self.votes.proposed(self.task.settings.proposed))
         places = [np.flatnonzero(self.fold < 0), *self.folds]
         lists = [[by_one[places[0]] for by_one in proposals], *([*by_all.values()] for by_all in self._proposals)]
         if negatives is not None:

@@ -158,7 +158,9 @@ def resolved(
     support = choose("code_support", usual_support if many else 1, f"{label_count}, {effort}")
     common = common_labels(labels, support, neighbours)
     random_negatives = choose(
-        "random_negatives", min(rules.RANDOM_NEGATIVES[many], L), "enough to learn what a label is about"
+        "random_negatives",
+        min(rules.RANDOM_NEGATIVES_LOW if low else rules.RANDOM_NEGATIVES[many], L),
+        "enough to learn what a label is about",
     )
     plenty, seen = much_data(n, words), min(L, rules.SEEN_LABELS[1])
     word_size = choose("word_size", rules.WORD_SIZE[plenty], word_count)

@@ -37,10 +37,13 @@ _MOST_ROWS = 4000
 
 @dataclass(frozen=True)
 class _Form:
-    """A way to store a component, and the change that it makes to each component's scores of the validation rows."""
+    """A way to store a component, and the change that it makes to each component's scores of the validation rows.
+
+    component : makes it; called for the form that is chosen.
+    """
 
     name: str
-    component: Any
+    component: Callable[[], Any]
     difference: Callable[[], dict[str, np.ndarray]]
 
 
@@ -51,12 +54,14 @@ def stored_small(
 
     Parameters
     ----------
+    stack : of no use afterwards, because its rankers are emptied: memory need not hold their weights twice.
     rows, labels : validation rows.
     scored : out-of-fold scores of these rows.
     """
     if stack.stacker is None or len(scored.shortlist) != rows.shape[0]:
         return stack, {}
     validation = _ValidationScores(stack, rows, labels, scored)
+    stack._prepared = None
     small = replace(stack, neighbours=None if stack.neighbours is None else stack.neighbours.shrunk("float16"))
     chosen: dict[str, Choice] = {}
     for name, forms_of in (("code", _code_forms), ("network", _network_forms), ("rankers", _ranker_forms)):
@@ -65,7 +70,7 @@ def stored_small(
             lost, is_small = validation.lost_with(form.difference())
             evidence[form.name] = round(lost, 3)
             if is_small:
-                small = replace(small, **{name: form.component})
+                small = replace(small, **{name: form.component()})
                 chosen[f"storage of {name}"] = choice(
                     f"storage of {name}", form.name, "points lost on validation rows", evidence
                 )
@@ -90,10 +95,10 @@ class _ValidationScores:
         """The loss in precision, and whether it is small enough; if so, the changed scores are kept."""
         scores = self.scores | {name: self.scores[name] + change for name, change in difference.items()}
         lost = self.before - self._precision(scores)
-        is_small = little_is_lost(lost)
+        self.lost, is_small = float(lost.mean()), little_is_lost(lost)
         if is_small:
             self.scores = scores
-        return float(lost.mean()), is_small
+        return self.lost, is_small
 
     def _precision(self, scores: dict[str, np.ndarray]) -> np.ndarray:
         """The mean of P@1, P@3 and P@5 of each row, in percent."""
@@ -127,7 +132,7 @@ def _code_forms(stack: Stack, validation: _ValidationScores) -> Iterator[_Form]:
             cast(Any, Table.at(of_labels, code.label_table)),
         )
         smaller = ClosedForm(word_table, label_table, code.bias, code.residual, code.common)
-        yield _Form(name, smaller, partial(difference, smaller))
+        yield _Form(name, partial(_itself, smaller), partial(difference, smaller))
 
 
 def _code_scores(stack: Stack, code: ClosedForm, validation: _ValidationScores) -> dict[str, np.ndarray]:
@@ -151,10 +156,10 @@ def _network_forms(stack: Stack, validation: _ValidationScores) -> Iterator[_For
 
     for most, rare in _rare_words(stack).items():
         smaller = network.shrunk("int4", without=rare)
-        yield _Form(without_rare(most), smaller, partial(difference, smaller))
+        yield _Form(without_rare(most), partial(_itself, smaller), partial(difference, smaller))
     for precision in ("int4", "int8", "float16"):
         smaller = network.shrunk(precision)
-        yield _Form(precision, smaller, partial(difference, smaller))
+        yield _Form(precision, partial(_itself, smaller), partial(difference, smaller))
 
 
 def little_is_lost(lost: np.ndarray) -> bool:
@@ -187,16 +192,46 @@ def _ranker_forms(stack: Stack, validation: _ValidationScores) -> Iterator[_Form
     rankers = stack.rankers
     if not isinstance(rankers, Rankers):
         return
-    before = RankerWeights.of(rankers).scores(validation.rows, validation.shortlist)
+    before = _ranker_scores(rankers, validation)
 
-    def difference(smaller: RankerWeights) -> dict[str, np.ndarray]:
-        return {"rankers": smaller.scores(validation.rows, validation.shortlist) - before}
+    def form(least: float, precision: str) -> _Form:
+        def component() -> RankerWeights:
+            rankers.weights = _at_least(least, rankers.weights)
+            smaller = RankerWeights.of(rankers)
+            smaller.weights = smaller.weights.at(precision)
+            rankers.weights = sp.csr_matrix(rankers.weights.shape, dtype=np.float32)
+            return smaller.shrunk(precision)
 
-    for least, precision in [(least, kind) for least in (*_LEAST, 0.0) for kind in ("int8", "float16")]:
-        weights = _at_least(least, rankers.weights)
-        smaller = RankerWeights.of(Rankers(weights, rankers.biases)).shrunk(precision)
-        name = f"{precision}, weights from {least:g}" if least else precision
-        yield _Form(name, smaller, partial(difference, smaller))
+        def difference() -> dict[str, np.ndarray]:
+            return {"rankers": _ranker_scores(rankers, validation, least, precision) - before}
+
+        return _Form(f"{precision}, weights from {least:g}" if least else precision, component, difference)
+
+    for least in (*_LEAST, 0.0):
+        yield form(least, "int8")
+        if validation.lost < 2 * _MOST_LOST:  # else it is not the rounding that costs
+            yield form(least, "float16")
+
+
+def _ranker_scores(
+    rankers: Rankers, validation: _ValidationScores, least: float = 0.0, precision: str | None = None
+) -> np.ndarray:
+    """Scores of the validation rows by rankers in a smaller form, some labels at a time, so that memory holds no copy
+    of all weights."""
+    shortlist, weights = validation.shortlist, rankers.weights
+    scores = np.empty(len(shortlist.columns), dtype=np.float32)
+    for first, last in pieces(weights.indptr):
+        chosen = (shortlist.columns >= first) & (shortlist.columns < last)
+        if chosen.any():
+            some = Rankers(_at_least(least, weights[first:last]), rankers.biases[first:last])
+            read = RankerWeights.of(some)
+            read = read if precision is None else read.shrunk(precision)
+            scores[chosen] = read.scores(validation.rows, shortlist.between(first, last))
+    return scores
+
+
+def _itself(component: Any) -> Any:
+    return component
 
 
 def _at_least(least: float, weights: sp.csr_matrix) -> sp.csr_matrix:

@@ -200,18 +200,18 @@ class TrustedRows:
     def fit_plain(self, name: str, kind: type[PlainComponent]) -> Any:
         return self.task.fit_plain(name, kind)
 
-    def fit_rankers(self, stack: Stack, loo_codes: np.ndarray) -> Rankers:
+    def fit_rankers(self, stack: Stack) -> Rankers:
         began = time.perf_counter()
-        rankers = Rankers.from_state(*self.task.steps.take("rankers", lambda: self._rankers(stack, loo_codes)))
+        rankers = Rankers.from_state(*self.task.steps.take("rankers", lambda: self._rankers(stack)))
         self.task.training.timed("rankers", began)
         return rankers
 
-    def _rankers(self, stack: Stack, loo_codes: np.ndarray) -> State:
+    def _rankers(self, stack: Stack) -> State:
         """Rankers of the cost with the best precision on the shortlists of the trusted rows."""
         task, settings = self.task, self.task.settings
-        proposals = [stack.code.predict_codes(loo_codes).propose(settings.proposed)]
+        proposals = [stack.code.predict_codes(self.loo_codes).propose(settings.proposed)]
         if self.votes is not None:
-            proposals.append(self.votes.predictions.propose(settings.proposed))
+            proposals.append(self.votes.proposed(settings.proposed))
         proposals.append(random_negatives(task.labels, settings.random_negatives, settings.seed))
         shortlist = Shortlist.union(proposals)
         listed = stack.candidates(self.trusted.rows).shortlist

@@ -17,6 +17,11 @@ def test_the_plan_is_printed_and_nothing_else_happens(rankae, data, tmp_path, mo
     assert "together" in rankae("train", data, "--plan").out
 
 
+def test_a_busy_machine_is_told(rankae, data, monkeypatch):
+    monkeypatch.setattr("rankae.recipe.plan.waiting_factor", lambda threads: 6.0)
+    assert "by the clock it takes about 6.0 times as long" in rankae("train", data, "--plan", "--preset", "fast").out
+
+
 def test_a_plan_is_for_the_recipe_only(rankae, data):
     for options in (("--method", "knn"), ("--preset", "paper")):
         ran = rankae("train", data, "--plan", *options)

@@ -21,7 +21,7 @@ def chosen(wrong: float) -> tuple[float, dict[float, float]]:
     return choose_cost(rows.astype(np.float32), labels, everything, everything, fold, everything)
 
 
-@pytest.mark.parametrize(("gains", "cost"), [([-0.01], 0.3), ([0.005], 0.3), ([0.01, 0.005], 1.0), ([0.01, 0.01], 3.0)])
+@pytest.mark.parametrize(("gains", "cost"), [([-0.01], 0.3), ([0.003], 0.3), ([0.01, 0.003], 1.0), ([0.01, 0.01], 3.0)])
 def test_a_higher_cost_must_be_worth_it(monkeypatch, gains, cost):
     found = iter(np.cumsum([0.6, *gains]))
     monkeypatch.setattr("rankae.recipe.ranker_cost.average_precision_score", lambda right, scores: next(found))

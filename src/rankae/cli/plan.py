@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rankae.recipe.plan import Plan
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_BUSY = 1.5  # programs per core from which the plan says that training will wait
 _WORTH_A_PLAN = 0.02  # of the free memory: data that takes less needs no plan
 
 
@@ -74,6 +75,8 @@ def show_plan(plan: Plan, json: bool) -> None:
     print_table("model", ["table", "size"], [*model, ["together", _size(sum(plan.model.values()))]])
     for name, change in plan.changed.items():
         typer.echo(f"{name}: {change}, to keep within {_size(plan.budget)}")
+    if (factor := plan.as_json()["waiting_factor"]) >= _BUSY:
+        typer.echo(f"other programs run here now: by the clock it takes about {factor:.1f} times as long")
     typer.echo("settings: " + ", ".join(f"{name} {value}" for name, value in plan.as_json()["settings"].items()))
 
 

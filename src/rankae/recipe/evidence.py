@@ -108,7 +108,8 @@ def train_stacker(
     """A stacker trained on the `learnable` rows (bool) and on the `extra` ones."""
     learnt = rows.taken(np.flatnonzero(learnable)).followed_by(extra)
     members = rules.STACKERS[settings.effort == "low"] if members is None else members
-    return Stacker.train(learnt.shortlist, learnt.features, learnt.gains, members=members, seed=settings.seed)
+    options = {"members": members, "most_steps": rules.STACKER_STEPS[settings.effort == "low"], "seed": settings.seed}
+    return Stacker.train(learnt.shortlist, learnt.features, learnt.gains, **options)
 
 
 def held_out_predictions(

@@ -7,6 +7,7 @@ it to the speed of this machine. Times are accurate to a factor of about 1.5, me
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -32,17 +33,18 @@ _SECONDS = {
     "dense": 1.5e-11,  # a multiplication of two tables
     "posting": 1.1e-9,  # a row that shares a word
     "loss": 1.2e-8,  # a score in the loss that tunes D
-    "visit": 9e-7,  # a row that a ranker learns from, in one solve
+    "visit": 4e-7,  # a row that a ranker learns from, in one solve
     "ranker": 6e-9,  # a word of such a row
     "entry": 4e-8,  # a shortlisted label: found, sorted, scored
     "network": 3e-11,  # a multiplication of a network's training
-    "stacker": 9e-8,  # a label of a row that the stacker learns from
+    "stacker": 1.4e-7,  # a label of a row that the stacker learns from
+    "weight": 2.5e-8,  # a weight of a ranker, whose smaller forms are compared
     "text": 2e-6,  # a word of a text: read, counted, weighted
 }
 _START_SECONDS = 4.0  # libraries and compiled loops are loaded
 _REFERENCE = 0.0018  # seconds that `machine_speed` took there
 _BASE = 540e6  # bytes of a process that has loaded everything
-_KEPT_WORDS = 0.8  # share of the words of a ranker's rows that keep a weight at C = 3; at 0.3 half as many
+_KEPT_WORDS = 0.7  # share of the words of a ranker's rows that keep a weight at C = 3; at 0.3 half as many
 _MOST_ENTRIES = 3_000_000  # sorted at a time by the rankers
 _FREE_SHARE = 0.75
 
@@ -57,6 +59,7 @@ class Plan:
     model: dict[str, float]
     changed: dict[str, str]
     budget: float
+    threads: int = 1
 
     @property
     def peak(self) -> float:
@@ -65,6 +68,7 @@ class Plan:
     def as_json(self) -> dict[str, Any]:
         return {
             "seconds": round(sum(self.seconds.values()), 1),
+            "waiting_factor": round(waiting_factor(self.threads), 1),
             "peak_bytes": int(self.peak),
             "model_bytes": int(sum(self.model.values())),
             "memory_budget_bytes": int(self.budget),
@@ -101,7 +105,7 @@ def plan_within(
         if plan.peak <= budget:
             first = resolved(settings, sizes, labels, 1.0, Training({}))
             changed = {n: f"{v} in place of {getattr(first, n)}" for n, v in changes.items() if v != getattr(first, n)}
-            return replace(plan, changed=changed)
+            return replace(plan, changed=changed, threads=max(1, threads))
         smallest = plan if smallest is None or plan.peak < smallest.peak else smallest
     assert smallest is not None
     raise RankaeError(
@@ -150,11 +154,12 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
     step = sizes.nnz * columns
     seconds = {"starting": _START_SECONDS}
     if sizes.texts:
-        seconds["reading texts"] = cost["text"] * sizes.nnz * (1.5 if low else 4)
+        seconds["reading texts"] = cost["text"] * sizes.nnz * (1 if low else 3)
     svd = 7 * labels.nnz * (h + 16) * cost["product"] + 8 * L * (h + 16) ** 2 * cost["dense"]
     if s.ridge is None or not low:
         sample = min(n, 10_000) * row
         seconds["choices"] = 4 * 24 * sample * 88 * cost["product"] + 4 * min(n, 10_000) * L * 64 * cost["dense"]
+        seconds["choices"] *= 2 if sizes.texts else 1  # runs of characters, if they are taken, make rows longer
     seconds["start"] = (
         2 * solves * step * cost["product"] + (1e-9 * L**3 if dense_svd else svd) + V * columns * 4e-9 * solves
     )
@@ -175,35 +180,41 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
         gate = 10 if s.attention else 1
         each = 6.0 * n * s.epochs * (h * min(L, rules.SEEN_LABELS[1]) + s.word_size * gate * row)
         seconds["network"] = each * (1 if folds == 1 else folds + 1) * cost["network"]
-    steps = min(2400, -(-40 * held // 64)) * 64 * ((2 if low else 4) + 4)  # two on each half, for calibration
-    seconds["stacker"] = steps * listed * cost["stacker"]
-    seconds["saving"] = 2 + L * 2e-6
+    longest = rules.STACKER_STEPS[low]
+    steps = rules.STACKERS[low] * min(longest, -(-40 * held // 64))
+    steps += 2 * rules.STACKERS_OF_HALVES[low] * min(longest, -(-20 * held // 64))  # for calibration
+    seconds["stacker"] = steps * 64 * listed * cost["stacker"]
+    weights = _ranker_weights(sizes, labels)
+    seconds["saving"] = 1 + L * 2e-6 + s.rankers * weights * cost["weight"]
     matrix = 8.0 * sizes.nnz + 8.0 * labels.nnz
     base = _BASE + sizes.read_bytes + matrix + 120.0 * L  # names of labels
     block = 128 * 4.0
     codes = n * columns * 4.0
     tables = V * h * 4.0 + L * (h + 16) * 4.0
-    votes = n * (20 * labels_per_row * 12 + 160) if s.neighbours else 0.0
+    nearest = n * 160.0 if s.neighbours else 0.0
+    votes = nearest + min(n, 2**14) * 20 * labels_per_row * 12
     postings = 8 * sizes.followed(s.most_rows)
     lists = 4.0 * n * learnt * (1 + folds) + 4.0 * n * s.proposed * (3 + folds)
     memory = {"starting": base}
     memory["start"] = (
-        base + votes + postings + matrix + V * block * 4 + n * block * 2 + tables + V * columns * 4 + codes * 4
+        base + votes + postings + matrix + V * block * 4 + n * block * 2 + tables + V * columns * 4 + codes * 2.5
     )
-    memory["start"] += 3 * L * (h + 16) * 4.0
+    vectors = L * (h + 16) * 4.0  # of the labels
+    memory["start"] = max(memory["start"] + vectors, base + votes + postings + 3 * vectors)
     if s.neighbours:
-        memory["neighbours"] = base + 2 * matrix + postings + votes * 2
+        memory["neighbours"] = base + 2 * matrix + postings + nearest
     if s.tuning:
         memory["tuning"] = (
             base + votes + postings + tables + codes * (2 + folds) + (5 * tuned * h + 3 * 256 * tuned + 3 * L * h) * 4.0
         )
-    weights = _ranker_weights(sizes, labels)
     if s.rankers:
         at_once = min(entries * (1 + 0.2 * folds), _MOST_ENTRIES)
-        memory["rankers"] = base + votes + postings + tables + codes * (2 + folds) + lists + 45 * at_once + 16 * weights
+        shard = 8 * weights * min(1.0, _MOST_ENTRIES / max(1.0, entries))
+        memory["rankers"] = base + votes + postings + tables + lists + 45 * at_once + shard + 8 * weights
     if s.network:
         memory["network"] = base + tables + 16.0 * (V * s.word_size + 2 * h * L) + codes
     memory["stacker"] = base + postings + tables + 8 * weights + held * listed * 150 * (1 if low else 3)
+    memory["saving"] = base + postings + tables + 10 * weights
     # The storage that is chosen most often: words in int4, labels in int8, ascending integers in two bytes.
     model = {"start": V * (h / 2 + 4.0) + L * (h + 8.0)}
     if s.neighbours:
@@ -227,6 +238,13 @@ def _ranker_weights(sizes: Sizes, labels: sp.csr_matrix) -> float:
     at = np.unique(np.geomspace(1, max(2, n), 40))
     distinct = np.array([sizes.words_per_entry * -np.expm1(m * np.log1p(-np.minimum(chance, 0.999))).sum() for m in at])
     return float(_KEPT_WORDS * np.interp(rows, at, distinct).sum())
+
+
+def waiting_factor(threads: int) -> float:
+    """How many times longer than its CPU time training takes by the clock, given what else runs on this machine."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    others = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return max(1.0, (others + threads) / cores)
 
 
 def machine_speed() -> float:

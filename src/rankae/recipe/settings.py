@@ -19,8 +19,7 @@ from rankae.recipe.notes import Training
 class RecipeSettings:
     """Settings of the recipe; None is chosen from the data (see `resolved`).
 
-    effort : "low" saves time: half the code size, fewer proposals, half as many stackers, and no tuning where labels
-        are few.
+    effort : "low" saves time: half the code size, fewer proposals and random negatives, one stacker, and no tuning.
     code_size : h of the closed-form start.
     ridge : of the regression; by default chosen on held-out rows.
     noise_rounds : rounds of label correction (see `recipe.label_correction`); by default as many as trusted rows
@@ -173,7 +172,7 @@ def resolved(
     tuning_cost = 6.0 * tuning_epochs * n * (L if common is None else len(common)) * h
     tuning = choose(
         "tuning",
-        not network and tuning_cost < rules.TUNING_AFFORDABLE[low] and L > 1 and (many or not low),
+        not network and not low and tuning_cost < rules.TUNING_AFFORDABLE and L > 1,
         "the network is trained on the same codes" if network else f"{tuning_cost:.0e} multiplications, {effort}",
     )
     rankers = choose("rankers", L > 1, label_count)

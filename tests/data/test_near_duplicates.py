@@ -6,8 +6,10 @@ from sklearn.preprocessing import normalize
 from rankae.data.near_duplicates import (
     alike_groups,
     folds_to_compare,
+    groups_in_runs,
     held_out_folds,
     held_out_sizes,
+    nearest_others,
     novel_rows,
     runs_of_rows,
 )
@@ -47,6 +49,16 @@ def test_alike_rows_are_one_group_and_others_are_not():
     groups = alike_groups(*RowSearch.over(rows).nearest(rows, 20, leave_one_out=True))
     assert len(set(groups)) == 60
     assert (groups[:60].reshape(20, 3) == groups[:60:3, None]).all()
+
+
+def test_alike_rows_that_stand_anywhere_in_the_data_are_in_no_run():
+    rows, mixed = copies(300, 3), np.random.default_rng(0).permutation(900)
+    labels = sp.csr_matrix(np.eye(10, dtype=np.float32)[np.arange(900) // 3 % 10])
+    group = np.repeat(np.arange(300), 3)
+    assert groups_in_runs(*nearest_others(rows), labels).tolist() == group.tolist()
+    assert len(np.unique(groups_in_runs(*nearest_others(rows[mixed]), labels[mixed]))) > 850
+    sorted_by_label = sp.csr_matrix(np.eye(300, dtype=np.float32)[group])
+    assert len(np.unique(groups_in_runs(*nearest_others(rows), sorted_by_label))) == 900
 
 
 def test_a_chain_of_alike_rows_is_no_single_group():

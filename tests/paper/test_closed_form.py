@@ -61,6 +61,22 @@ def test_leave_one_out_codes_are_what_a_fit_without_the_row_predicts(problem):
     assert np.abs(start.loo_codes - left_out).mean() < 0.35 * np.abs(in_sample - left_out).mean()
 
 
+def test_codes_without_a_group_are_what_a_fit_without_the_group_predicts(problem):
+    rows, labels = problem
+    rows = sp.vstack([rows[:30]] * 2 + [rows[:60]], format="csr")  # with two others that are the same in 30 rows
+    groups = np.concatenate([np.arange(30)] * 3 + [np.arange(30, 60)])
+    start = warm_start(rows, labels, code_size=12, ridge=2.0, groups=groups)
+    alone = warm_start(rows, labels, code_size=12, ridge=2.0)
+    X, Z = rows.toarray().astype(np.float64), labels.toarray() @ start.label_table
+    left_out = np.empty_like(Z)
+    for group in range(60):
+        rest = np.flatnonzero(groups != group)
+        W = np.linalg.solve(X[rest].T @ X[rest] + 2 * np.eye(40), X[rest].T @ Z[rest])
+        left_out[groups == group] = X[groups == group] @ W
+    error, with_likes = (np.abs(one.loo_codes - left_out).mean() for one in (start, alone))
+    assert error < 0.5 * with_likes
+
+
 def test_meanings_of_words_are_a_prior_of_the_same_regression(problem):
     rows, labels = problem
     embeddings = np.random.default_rng(3).normal(size=(40, 5)).astype(np.float32)

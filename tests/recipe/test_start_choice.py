@@ -6,6 +6,10 @@ from rankae.base.choices import choice, describe
 from rankae.data import load_dataset
 from rankae.data.text import TextFeatures
 from rankae.data.word_embeddings import WordEmbeddings, glove_embeddings
+from rankae.metrics import row_merits
+from rankae.numerics.sparse_product import sparse_product
+from rankae.numerics.top_k import top_k
+from rankae.paper.closed_form import warm_start
 from rankae.recipe.notes import Training
 from rankae.recipe.settings import RecipeSettings
 from rankae.recipe.start_choice import StartChoice, chosen_by_held_out_rows, strongest_within_chance
@@ -86,3 +90,22 @@ def test_a_weaker_ridge_must_gain_more_than_chance():
     assert strongest_within_chance({0.3: noise, 1.0: usual}) == 1.0
     assert strongest_within_chance({0.3: clear, 1.0: usual}) == 0.3
     assert strongest_within_chance({0.3: usual, 1.0: clear}) == 1.0
+
+
+def test_what_settings_are_chosen_by_is_what_rows_of_new_groups_will_score():
+    """Groups of four rows, such as packages of one source, share words and a label that say nothing of other groups."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(240), 4)
+    own, common, labels = np.zeros((960, 8 * 240)), np.zeros((960, 40)), np.zeros((960, 40), dtype=np.float32)
+    topic, theirs = rng.integers(20, size=240)[group], 20 + rng.integers(20, size=240)[group]
+    for i, g in enumerate(group):
+        own[i, 8 * g + rng.choice(8, 7, replace=False)] = 1
+        common[i, [2 * topic[i] + rng.integers(2), rng.integers(40)]] = 1
+        labels[i, [topic[i], theirs[i]]] = 1
+    rows, carried = unit(np.hstack([own, common])), sp.csr_matrix(labels)
+    learn, new = np.flatnonzero(group < 120), np.flatnonzero(group >= 120)
+    found = chosen(carried[learn], rows[learn], [None])
+    promised = next(one["evidence"] for one in found.choices.values() if one["setting"] == "ridge")
+    start = warm_start(rows[learn], carried[learn], 40, found.ridge)
+    ranked = top_k(sparse_product(rows[new], start.word_table), start.label_table, None, 5)[0]
+    assert abs(float(row_merits(ranked, carried[new]).mean()) - promised[str(found.ridge)]) < 6

@@ -4,14 +4,10 @@
     F      ridge regression of the codes on the words:                 x_h = x W,  W = (X'X + ridge I)^-1 X' Z
 
 F fits its training rows far better than new rows, so nothing about ranking can be learnt from its codes of training
-rows. Leave-one-out codes replace them: the code that an F fitted without the row would give it,
-
-    z_loo = (z_hat - s z) / (1 - s),     s = x (X'X + ridge I)^-1 x'   (the row's leverage).
-
-The leverages are estimated from a few random probe columns in the same solver (Hutchinson's estimator). The estimates
-are good enough to tune D, but their errors depend on the row's own labels, which a stacker would learn to exploit. F is
-therefore solved without the rows that are held out for the stacker. If there are few rows, so are E and D, because a
-short code remembers which labels a row has together.
+rows. Leave-one-out codes replace them: those of an F fitted without the row, or without all rows of its group (see
+`rankae.paper.left_out`). They rest on estimates that are good enough to tune D, but whose errors depend on the row's
+own labels, which a stacker would learn to exploit. F is therefore solved without the rows that are held out for the
+stacker. If there are few rows, so are E and D, because a short code remembers which labels a row has together.
 
 If embeddings P of the words are known (GloVe, words x dimensions), F may use them,
 
@@ -32,14 +28,12 @@ import scipy.sparse as sp
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.metrics import row_merits
 from rankae.numerics.conjugate_gradients import RidgeSolver, Targets
-from rankae.numerics.row_blocks import RowBlocks
 from rankae.numerics.singular_vectors import leading_vectors
 from rankae.numerics.sparse_product import sparse_product
 from rankae.numerics.top_k import top_k
+from rankae.paper.left_out import left_out_codes, probe_signs
 
-_PROBES = 24
 _SHORT = 64  # a code that suffices to compare settings
-_MOST_LEVERAGE = 0.98  # for larger ones the divisor would be smaller than the error of the estimate
 _EMBEDDING_SCALE = 0.5  # a; between a quarter and 1 it makes little difference
 
 
@@ -73,17 +67,20 @@ def warm_start(
     seed: int = 0,
     folds: Sequence[np.ndarray] = (),
     embeddings: WordEmbeddings | None = None,
+    groups: np.ndarray | None = None,
 ) -> WarmStart:
     """Solve for E, D and F, and compute the leave-one-out codes of all rows.
 
     folds : indices of rows that are held out together. Their codes come from an F solved without them, those of the
         other rows from the leave-one-out formula.
+    groups : the number of each row's group, if what is left out is to be all rows of its group.
     """
     words = rows.shape[1]
     if embeddings is not None:
         P = _EMBEDDING_SCALE * embeddings.vectors
         rows = sp.hstack([rows, sp.csr_matrix(sparse_product(rows, P))], format="csr")
-    probes = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), (rows.shape[0], _PROBES))
+    groups = np.arange(rows.shape[0]) if groups is None else groups
+    probes = probe_signs(groups, seed)
     label_table = leading_vectors(labels, code_size, seed)
     # A V with as many columns as labels gives the same scores whatever rows it is computed from, and V computed without
     # one fold, a seventh of the rows, hardly differs. With several folds, rows are few, and V would remember theirs.
@@ -97,14 +94,15 @@ def warm_start(
         start = None if solution is None else _converted(solution, before, table)
         targets, before = Targets(labels, table, probes), table
         solution = RidgeSolver(rows[rest], ridge).solve(targets.taken(rest), start)
-        codes = _left_out(rows, solution, targets)
+        codes = np.empty((rows.shape[0], table.shape[1]), dtype=np.float32)
+        codes[rest] = left_out_codes(rows[rest], solution, targets.taken(rest), groups[rest])
         codes[fold] = sparse_product(rows[fold], solution[:, : table.shape[1]])
         without.append(Without(codes, table))
     targets = Targets(labels, label_table, probes)
     start = None if solution is None else _converted(solution, before, label_table)
     # The solution without a fold is close to this one.
     solution = RidgeSolver(rows, ridge).solve(targets, start, iterations=12 if start is None else 6)
-    loo_codes = _left_out(rows, solution, targets)
+    loo_codes = left_out_codes(rows, solution, targets, groups)
     for fold, fold_start in zip(folds, without, strict=True):
         loo_codes[fold] = _converted(fold_start.codes[fold], fold_start.label_table, label_table)
     h = label_table.shape[1]
@@ -120,17 +118,6 @@ def _converted(codes: np.ndarray, table: np.ndarray, other: np.ndarray) -> np.nd
         return codes
     h = table.shape[1]
     return np.hstack([codes[:, :h] @ (table.T @ other), codes[:, h:]])
-
-
-def _left_out(rows: sp.csr_matrix, solution: np.ndarray, targets: Targets) -> np.ndarray:
-    """Leave-one-out codes, from the outputs of F and of the probe columns for the rows that they were solved on."""
-    h, blocks = targets.table.shape[1], RowBlocks(rows)
-    codes = np.empty((rows.shape[0], h), dtype=np.float32)
-    for span in blocks.spans:
-        answers, target = sparse_product(blocks.block(span), solution), targets.of_rows(span)
-        leverage = np.clip(np.mean(answers[:, h:] * target[:, h:], axis=1), 0, _MOST_LEVERAGE)[:, None]
-        codes[span] = (answers[:, :h] - leverage * target[:, :h]) / (1 - leverage)
-    return codes
 
 
 def held_out_precision(

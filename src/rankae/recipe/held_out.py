@@ -24,7 +24,7 @@ from rankae.components.predictions import Predictions
 from rankae.components.rankers import Rankers, random_negatives
 from rankae.components.registry import COMPONENTS, PlainComponent
 from rankae.components.stack import ScoredShortlist, Stack, closeness
-from rankae.data.near_duplicates import alike_groups, held_out_folds, runs_of_rows
+from rankae.data.near_duplicates import alike_groups, groups_in_runs, held_out_folds, runs_of_rows
 from rankae.data.new_rows import NewRows
 from rankae.model_file import pack_csr, unpack_csr
 from rankae.numerics.shortlist import Shortlist
@@ -105,7 +105,8 @@ class HeldOutFolds:
 
     def _tuned_codes(self) -> State:
         settings, labels, folds = self.task.settings, self.task.labels, self.folds
-        start, untouched = closed_form(self.task, folds)
+        groups = None if self.votes is None else groups_in_runs(self.votes.nearest, self.votes.cosine, labels)
+        start, untouched = closed_form(self.task, folds, groups)
         codes = [fold_codes.codes for fold_codes in start.without]
         began = time.perf_counter()
         options: dict[str, Any] = {"epochs": settings.tuning_epochs, "seed": settings.seed}

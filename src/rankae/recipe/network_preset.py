@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.held_out import MOST_PLACES, HeldOut
+from rankae.data.near_duplicates import groups_in_runs, nearest_others
 from rankae.data.splits import split_runs
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.paper.closed_form import WarmStart, warm_start
@@ -46,10 +47,12 @@ def fit_network(
     training.choices |= chosen.choices
     settings = joint_settings(given, rows, labels, training.choices)
     began = time.perf_counter()
-    # A network with a random start trains on all rows and runs all epochs.
-    held = _held_out(labels.shape[0] if settings.embedding == "two-path" else 0, given.seed)
+    held, groups = np.empty(0, dtype=np.int64), None
+    if settings.embedding == "two-path":  # a network with a random start trains on all rows and runs all epochs
+        groups = groups_in_runs(*nearest_others(rows), labels)
+        held = _held_out(labels.shape[0], given.seed)
     folds = [held] if len(held) else []
-    start = warm_start(rows, labels, settings.code_size, chosen.ridge, given.seed, folds, chosen.embeddings)
+    start = warm_start(rows, labels, settings.code_size, chosen.ridge, given.seed, folds, chosen.embeddings, groups)
     training.timed("warm start", began)
     began = time.perf_counter()
     network = train_network(rows, labels, start, settings, held, chosen.embeddings, **options)

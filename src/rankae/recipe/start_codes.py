@@ -14,12 +14,14 @@ from rankae.recipe.settings import common_labels
 from rankae.recipe.task import Task
 
 
-def closed_form(task: Task, folds: list[np.ndarray]) -> tuple[WarmStart, list[ClosedForm]]:
+def closed_form(
+    task: Task, folds: list[np.ndarray], groups: np.ndarray | None = None
+) -> tuple[WarmStart, list[ClosedForm]]:
     """The start, and its untuned components: one without each fold, and last the one of all rows."""
     settings, labels = task.settings, task.labels
     began, rounds = time.perf_counter(), settings.noise_rounds
     sizes = settings.code_size, settings.ridge, rounds, settings.proposed
-    start = denoised_start(task.rows, labels, *sizes, settings.seed, folds, task.embeddings)
+    start = denoised_start(task.rows, labels, *sizes, settings.seed, folds, task.embeddings, groups)
     common = common_labels(labels, settings.code_support, settings.neighbours)
     every = np.arange(labels.shape[0])
     pairs = zip(start.without, folds, strict=True)

@@ -27,8 +27,8 @@ def begin(model_folder: Path) -> Iterator[Begin]:
     """Starts `rankae serve` in a process of its own, and gives it with its address when it is ready."""
     running: list[subprocess.Popen] = []
 
-    def run(*options: str) -> tuple[subprocess.Popen, str]:
-        command = [sys.executable, "-m", "rankae", "serve", str(model_folder), "--port", "0", *options]
+    def run(*options: str, model: Path = model_folder) -> tuple[subprocess.Popen, str]:
+        command = [sys.executable, "-m", "rankae", "serve", str(model), "--port", "0", *options]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
         running.append(process)
         address = re.search(r"http://\S+[0-9]", process.stderr.readline()).group()
@@ -103,7 +103,7 @@ def test_what_was_taken_before_the_signal_to_stop_is_answered(begin):
     assert process.wait(30) in (0, -signal.SIGTERM)
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_service_that_cannot_start_says_why_and_ends(model_folder, tmp_path, workers):
     damaged = tmp_path / "damaged"
     shutil.copytree(model_folder, damaged)
@@ -124,3 +124,20 @@ def test_a_desk_that_cannot_be_kept_is_a_sentence(model_folder, tmp_path):
     ended = subprocess.run([*command, "--desk", str(tmp_path / "desk")], stderr=subprocess.PIPE, text=True)
     assert ended.returncode == 2
     assert "decisions cannot be kept in" in ended.stderr
+
+
+@pytest.mark.slow
+def test_a_worker_that_cannot_come_back_leaves_the_others_alone(begin, model_folder, tmp_path):
+    place = tmp_path / "shop"
+    shutil.copytree(model_folder, place)
+    process, address = begin("--workers", "2", model=place)
+    tensors = place / "model.safetensors"
+    tensors.write_bytes(tensors.read_bytes()[:-1] + b"?")
+    workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    os.kill(int(workers[-1]), signal.SIGKILL)
+    while "a worker cannot start" not in process.stderr.readline():
+        assert process.poll() is None
+    for _ in range(3):
+        assert httpx.get(f"{address}/v1/models", timeout=60).status_code == 200
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) in (0, -signal.SIGTERM)

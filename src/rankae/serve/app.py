@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,10 +18,12 @@ from rankae.serve.guard import Guard
 from rankae.serve.models import Shelf
 from rankae.serve.routes import annif, batch, desk, inference, label_studio, labels, page, suggest
 from rankae.serve.service import Service
-from rankae.serve.settings import ServiceSettings
+from rankae.serve.settings import FAILURE, STARTED, ServiceSettings
 from rankae.serve.store import Store
 from rankae.serve.work import WorkQueue
 
+log = logging.getLogger("rankae.serve")
+_PAUSE = 5.0  # seconds between two attempts to start a worker in the place of another
 _ABOUT = "Labels for texts, with probabilities and reasons; decisions of people who know better; what engineers need."
 
 
@@ -34,8 +37,10 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         try:
             await asyncio.to_thread(_open, service)
         except Exception as error:
-            _report(error, Path(settings.failure))
+            await _cannot_start(error, settings.notes)
             raise
+        if settings.notes is not None:
+            (Path(settings.notes) / STARTED).touch()
         figures.WAITING.set_function(lambda: work.waiting)
         work.start()
         watch = asyncio.create_task(service.shelf.watch(settings.reload_seconds))
@@ -67,11 +72,20 @@ def _open(service: Service) -> None:
     service.shelf.open()
 
 
-def _report(error: Exception, failure: Path) -> None:
-    """Leave the reason for the process that started this one; only what is unexpected is logged with a traceback."""
+async def _cannot_start(error: Exception, notes: str | None) -> None:
+    """Note the reason for the process that started this one; only what is unexpected is logged with a traceback.
+
+    Where a worker takes the place of one that was killed, the others go on without it: it is started again and again.
+    """
+    if notes is None:
+        return
+    if (Path(notes) / STARTED).exists():
+        log.error("a worker cannot start: %s", error)
+        await asyncio.sleep(_PAUSE)
+        os._exit(1)
     if isinstance(error, RankaeError | OSError | MemoryError):
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-    failure.write_text(str(error) or type(error).__name__, encoding="utf-8")
+    (Path(notes) / FAILURE).write_text(str(error) or type(error).__name__, encoding="utf-8")
 
 
 def from_environment() -> FastAPI:

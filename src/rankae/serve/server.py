@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rankae.errors import RankaeError
-from rankae.serve.settings import Place, ServiceSettings
+from rankae.serve.settings import FAILURE, Place, ServiceSettings
 
 _GRACE_SECONDS = 30  # for requests that were accepted before the signal to stop
 _BACKLOG = 1024
@@ -33,16 +33,15 @@ def listen(place: Place) -> socket.socket:
 
 
 def run(settings: ServiceSettings, place: Place, listener: socket.socket) -> None:
-    """Serve until a signal to stop. If a process cannot start, all stop, and its reason is raised."""
+    """Serve until a signal to stop. If the first processes cannot start, the reason is raised."""
     with tempfile.TemporaryDirectory(prefix="rankae-serve-", ignore_cleanup_errors=True) as folder:
-        failure = Path(folder) / "failure"
         if place.workers > 1:
             # Workers write their metrics to this folder; prometheus_client reads the variable when it is imported.
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
-        replace(settings, failure=str(failure)).to_environment()
+        replace(settings, notes=folder).to_environment()
         _run(place, listener)
-        if failure.exists():
+        if (failure := Path(folder) / FAILURE).exists():
             raise RankaeError(failure.read_text(encoding="utf-8"))
 
 

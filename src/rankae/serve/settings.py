@@ -13,6 +13,7 @@ from rankae.errors import RankaeError
 
 _ENVIRONMENT = "RANKAE_SERVE_SETTINGS"  # the variable through which worker processes receive them
 _SHORTEST_TOKEN = 16
+STARTED, FAILURE = "started", "failure"
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class ServiceSettings:
     queue : texts that may wait in a worker before it answers 503.
     most_files : files of `batch` that a worker holds on disk at a time.
     timeout : seconds that a request may take, from its first byte to the model's answer.
-    failure : a file in which a process that cannot start leaves the reason.
+    notes : a folder in which processes note that they have started (STARTED), or why they cannot (FAILURE).
     """
 
     models: dict[str, str]
@@ -45,7 +46,7 @@ class ServiceSettings:
     log_requests: bool = False
     log_texts: bool = False
     batching: bool = True
-    failure: str = os.devnull
+    notes: str | None = None
 
     def to_environment(self) -> None:
         os.environ[_ENVIRONMENT] = json.dumps(asdict(self))

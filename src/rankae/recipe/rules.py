@@ -124,6 +124,11 @@ STACKERS_OF_HALVES = rule("stackers_of_halves", (2, 1), "the same for those that
 # Choices -------------------------------------------------------------------------------------------------------------
 
 RIDGES = rule("ridges", (0.3, 1.0, 2.0, 4.0), "tried on held-out rows")
+CHANCE = rule(
+    "ridge_chance", 2, "standard errors by which a stronger ridge may be worse than the best: part of the rows, which "
+    "settings are compared on, favours a weak one",
+    "debtags: a sample favours 1 over 2 by .11 and .36, all rows by .10 and -.10 (standard errors .1)",
+)  # fmt: skip
 TRUSTED_RIDGES = rule(
     "trusted_ridges", (1.0, 3.0, 10.0, 30.0), "tried on trusted rows: noise wants more", "docs/noise.md"
 )

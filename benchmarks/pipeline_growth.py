@@ -70,6 +70,7 @@ def _generate(folder: Path, like: str, scale: float, test_rows: int) -> None:
 def _measured(folder: Path, method: str, threads: int) -> dict[str, Any]:
     from rankae.data import load_dataset
     from rankae.experiments.measure import peak_megabytes
+    from rankae.experiments.provenance import commit
     from rankae.methods import create, load
     from rankae.metrics import evaluate
 
@@ -95,7 +96,7 @@ def _measured(folder: Path, method: str, threads: int) -> dict[str, Any]:
     seconds, predict_cpu = time.perf_counter() - began, time.process_time() - used
     scores = evaluate(columns, test.labels, (1, 3, 5))
     return {
-        "rows": len(train), "labels": train.n_labels, "features": train.n_features,
+        "commit": commit(), "rows": len(train), "labels": train.n_labels, "features": train.n_features,
         "train_seconds": fitted, "train_cpu": cpu, "with_saving": saved, "peak_megabytes": peak, "load_seconds": loaded,
         "predict_ms": 1e3 * seconds / len(test), "predict_cpu_ms": 1e3 * predict_cpu / len(test),
         "model_megabytes": sum(file.stat().st_size for file in place.iterdir()) / 1e6,
@@ -110,7 +111,7 @@ def _table(measured: list[dict[str, Any]]) -> str:
         "# Growth of the whole pipeline",
         "",
         "Written by `python benchmarks/pipeline_growth.py`; times are CPU seconds of one thread, which a busy machine",
-        "changes less than the clock.",
+        "changes less than the clock. Code: " + ", ".join(sorted({str(m.get("commit")) for m in measured})) + ".",
         "",
         "| data | rows | labels | method | training, s (plan) | peak, MB (plan) | model, MB (plan) | load, s "
         "| predict, ms per row | P@1 / P@3 / P@5 |",
@@ -144,7 +145,33 @@ def _table(measured: list[dict[str, Any]]) -> str:
                 for key in ("train_cpu", "peak_megabytes", "model_megabytes", "predict_cpu_ms")
             ]
             out.append(f"| {method} | " + " | ".join(f"{slope:.2f}" for slope in slopes) + " |")
-    return "\n".join([*out, ""])
+    return "\n".join([*out, *_at_full_size(measured), ""])
+
+
+def _at_full_size(measured: list[dict[str, Any]]) -> list[str]:
+    """Each method's two largest runs, continued by a power law to the published number of labels."""
+    from rankae.data.shapes import shape_of
+
+    out: list[str] = []
+    for like, method in dict.fromkeys((m["like"], m["method"]) for m in measured):
+        largest = sorted((m for m in measured if (m["like"], m["method"]) == (like, method)), key=lambda m: m["labels"])
+        if len(largest) < 2:
+            continue
+        (one, two), full = largest[-2:], shape_of(like).labels
+        beyond = np.log(full / two["labels"]) / np.log(two["labels"] / one["labels"])
+        at = [two[key] * (two[key] / one[key]) ** beyond for key in ("train_cpu", "peak_megabytes", "model_megabytes")]
+        out.append(f"| {like} | {method} | {full:,} | {at[0]:,.0f} | {at[1]:,.0f} | {at[2]:,.0f} |")
+    if not out:
+        return []
+    head = "| shape | method | labels | training, s | peak, MB | model, MB |"
+    return [
+        "",
+        "**Extrapolated**, not measured, from the two largest runs:",
+        "",
+        head,
+        "|---|---|---|---|---|---|",
+        *out,
+    ]
 
 
 if __name__ == "__main__":

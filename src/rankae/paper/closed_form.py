@@ -68,12 +68,14 @@ def warm_start(
     folds: Sequence[np.ndarray] = (),
     embeddings: WordEmbeddings | None = None,
     groups: np.ndarray | None = None,
+    iterations: int = 12,
 ) -> WarmStart:
     """Solve for E, D and F, and compute the leave-one-out codes of all rows.
 
     folds : indices of rows that are held out together. Their codes come from an F solved without them, those of the
         other rows from the leave-one-out formula.
     groups : the number of each row's group, if what is left out is to be all rows of its group.
+    iterations : of the solver, and half as many where it starts from the solution without a fold.
     """
     words = rows.shape[1]
     if embeddings is not None:
@@ -93,7 +95,7 @@ def warm_start(
         table = label_table if one_table else leading_vectors(labels[rest], code_size, seed)
         start = None if solution is None else _converted(solution, before, table)
         targets, before = Targets(labels, table, probes), table
-        solution = RidgeSolver(rows[rest], ridge).solve(targets.taken(rest), start)
+        solution = RidgeSolver(rows[rest], ridge).solve(targets.taken(rest), start, iterations)
         codes = np.empty((rows.shape[0], table.shape[1]), dtype=np.float32)
         codes[rest] = left_out_codes(rows[rest], solution, targets.taken(rest), groups[rest])
         codes[fold] = sparse_product(rows[fold], solution[:, : table.shape[1]])
@@ -101,7 +103,7 @@ def warm_start(
     targets = Targets(labels, label_table, probes)
     start = None if solution is None else _converted(solution, before, label_table)
     # The solution without a fold is close to this one.
-    solution = RidgeSolver(rows, ridge).solve(targets, start, iterations=12 if start is None else 6)
+    solution = RidgeSolver(rows, ridge).solve(targets, start, iterations if start is None else iterations // 2)
     loo_codes = left_out_codes(rows, solution, targets, groups)
     for fold, fold_start in zip(folds, without, strict=True):
         loo_codes[fold] = _converted(fold_start.codes[fold], fold_start.label_table, label_table)

@@ -116,12 +116,13 @@ def denoised_start(
     folds: Sequence[np.ndarray] = (),
     embeddings: WordEmbeddings | None = None,
     groups: np.ndarray | None = None,
+    iterations: int = 12,
 ) -> WarmStart:
     """The closed-form start (see `warm_start`) after some rounds of correcting labels and fitting again.
 
     Every round corrects the observed labels anew, with the codes of the previous round's fit.
     """
-    options = code_size, ridge, seed, folds, embeddings, groups
+    options = code_size, ridge, seed, folds, embeddings, groups, iterations
     start = warm_start(rows, labels, *options)
     for _ in range(rounds):
         start = warm_start(rows, corrected_labels(labels, start, proposed, seed), *options)

@@ -150,7 +150,7 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
     learnt = listed + s.random_negatives
     cost, dense_svd = _SECONDS, L <= 1000
     columns = h + 24
-    solves = 12 * folds + 6
+    solves = rules.ITERATIONS[low] * (folds + 0.5)
     step = sizes.nnz * columns
     seconds = {"starting": _START_SECONDS}
     if sizes.texts:

@@ -68,6 +68,10 @@ ROWS_OF_A_PAIR = rule(
     "words, and are half of all features", "debtags: 204,061 -> 96,047 features, leave-one-out +.15, standard error .06"
 )  # fmt: skip
 MOST_WORD_BYTES = rule("most_word_bytes", 2**29, "of the word table of a network with a longer code")
+ITERATIONS = rule(
+    "iterations", (12, 8), "of the closed-form start, at full and low effort: with 8, P@k is the same",
+    "amazon-670k x .02, bibtex and tmdb-plots, two seeds",
+)  # fmt: skip
 PROPOSED = rule(
     "proposed", (20, 40), "labels that a component proposes for a row: the second where labels, or those of a row, are "
     "many", "the stacker on rows split off train: debtags 84.6 60.2 46.2 with 40, 84.7 60.0 46.2 with 20; "

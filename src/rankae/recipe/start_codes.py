@@ -9,6 +9,7 @@ import numpy as np
 
 from rankae.components.closed_form import ClosedForm
 from rankae.paper.closed_form import WarmStart
+from rankae.recipe import rules
 from rankae.recipe.label_correction import denoised_start, robust_decoder
 from rankae.recipe.settings import common_labels
 from rankae.recipe.task import Task
@@ -21,7 +22,8 @@ def closed_form(
     settings, labels = task.settings, task.labels
     began, rounds = time.perf_counter(), settings.noise_rounds
     sizes = settings.code_size, settings.ridge, rounds, settings.proposed
-    start = denoised_start(task.rows, labels, *sizes, settings.seed, folds, task.embeddings, groups)
+    iterations = rules.ITERATIONS[settings.effort == "low"]
+    start = denoised_start(task.rows, labels, *sizes, settings.seed, folds, task.embeddings, groups, iterations)
     common = common_labels(labels, settings.code_support, settings.neighbours)
     every = np.arange(labels.shape[0])
     pairs = zip(start.without, folds, strict=True)

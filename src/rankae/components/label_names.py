@@ -65,6 +65,12 @@ class LabelNames:
         """bool [L]: whether the label's name has a word that occurs in texts."""
         return np.diff(self.names.indptr) > 0
 
+    def of_labels(self, kept: np.ndarray) -> LabelNames:
+        """The names of the `kept` labels (bool); the others have no words."""
+        words = np.repeat(kept, np.diff(self.names.indptr))
+        starts = np.concatenate([[0], np.cumsum(words)])[self.names.indptr]
+        return LabelNames(sp.csr_matrix((self.names.data[words], self.names.indices[words], starts), self.names.shape))
+
     def with_more(self, names: sp.csr_matrix) -> LabelNames:
         """Extended by the names of further labels."""
         return LabelNames(sp.vstack([self.names, names], format="csr", dtype=np.float32))

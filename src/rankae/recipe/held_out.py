@@ -171,7 +171,9 @@ class HeldOutFolds:
             if self.votes is not None:
                 predictions["neighbours"] = self.votes.without(self.fold == f).predict(rows)
             if self.task.names is not None:
-                predictions["names"] = self.task.names.predict(rows)
+                # A label of the fold alone has a name here only because a held-out row carries it.
+                known = (self._counts_without(f) > 0) | self.task.unseen_labels
+                predictions["names"] = self.task.names.of_labels(known).predict(rows)
             predictions |= {name: without[f].predict(rows) for name, without in self._plain.items()}
             per_fold.append(predictions)
         return per_fold

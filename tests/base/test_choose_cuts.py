@@ -51,6 +51,21 @@ def test_hits_decide_where_they_contradict_the_probabilities():
     assert measured(replace(cuts, overall=cuts.overall**2))["precision"] == pytest.approx(90, abs=1.5)
 
 
+def test_copies_of_a_row_are_told_by_one():
+    """Four rows in six copies each, right by luck, do not confirm a precision that their probabilities deny."""
+    held_out, p = drawn(400, 0)
+    lucky = np.repeat(np.arange(4), 6)
+    columns, labels = held_out.columns.copy(), held_out.labels.tolil()
+    columns[:24], p[:24, 0], p[:24, 1:] = columns[lucky], 0.7, 0.01
+    labels[np.arange(24), columns[:24, 0]] = 1
+    p[24:] = np.minimum(p[24:], 0.6)
+    groups = np.concatenate([lucky, np.arange(4, 380)])
+    copies = HeldOut(columns, np.log(p / (1 - p)), sp.csr_matrix(labels), groups=groups)
+    with pytest.raises(DataError, match="cannot be reached"):
+        choose_cuts(copies, p, Aim.parse("precision=0.9"))
+    assert choose_cuts(replace(copies, groups=None), p, Aim.parse("precision=0.9")).overall > 0.6
+
+
 def test_near_duplicates_of_training_rows_do_not_count_for_a_promise():
     """Half of the held-out rows are copies whose listed labels are all right; new rows are no copies."""
     held_out, p = drawn(4000, 0)

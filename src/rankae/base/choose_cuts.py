@@ -166,9 +166,9 @@ def _precision_cut(ranked: Ranked, target: float) -> float:
     Among fewer than 1 / (1 - target) labels a single wrong one misses the target, so they cannot confirm it.
     """
     ends = ranked.ends()
-    given = ends + 1
+    given, worth = ends + 1, np.cumsum(ranked.held_out.evidence()[ranked.rows])[ends]  # copies of a row count once
     fewest = max(_FEWEST_LABELS, round(1 / (1 - target)))
-    enough = given >= fewest
+    enough = worth >= fewest - 1e-6
     if not enough.any():
         raise DataError(
             f"precision={target:g} takes {fewest:,} predicted labels to tell, but the {len(ranked.held_out)} held-out "
@@ -176,7 +176,7 @@ def _precision_cut(ranked: Ranked, target: float) -> float:
         )
     observed = np.cumsum(ranked.hits)[ends] / given
     expected = np.cumsum(ranked.probabilities, dtype=np.float64)[ends] / given
-    beyond_chance = np.abs(observed - expected) > 2 * np.sqrt(target * (1 - target) / given)
+    beyond_chance = np.abs(observed - expected) > 2 * np.sqrt(target * (1 - target) / worth)
     by_probability, by_hits = (np.flatnonzero((share >= target) & enough) for share in (expected, observed))
     if len(by_probability) and not beyond_chance[by_probability[-1]]:
         return _between(ranked.probabilities, ends, int(by_probability[-1]))

@@ -8,6 +8,7 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import label_ranking_average_precision_score
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer
 
@@ -63,6 +64,16 @@ def test_scikit_learns_measures_of_rankings_read_the_scores(frame):
     scores = model.decision_function(["some apple juice", "a bottle from the cellar", "of and with"])
     assert label_ranking_average_precision_score(truth[:3], scores) > 0
     assert model.evaluate(frame["title"], truth, k=1)["P@1"] > 60
+
+
+def test_one_model_for_each_label_by_scikit_learn(frame):
+    truth = MultiLabelBinarizer().fit_transform(frame["tags"])
+    rows = TfidfVectorizer().fit_transform(frame["title"] + " " + frame["body"])
+    one = create("knn").fit(rows, truth[:, 0])
+    assert one.decision_function(rows).shape == (len(frame),)
+    found = OneVsRestClassifier(create("knn")).fit(rows, truth).predict(rows)
+    assert found.shape == truth.shape
+    assert (found == truth).mean() > 0.8
 
 
 def test_cells_without_a_label_are_no_label(frame):

@@ -140,7 +140,8 @@ class LabelRanker(SavedRanker):
         """Scores of all labels, rows x labels. For large label sets use `predict_top`.
 
         A label that the model does not rank for a row has the lowest float32, so that scikit-learn's measures of
-        rankings take the array.
+        rankings take the array. If each row has one of two labels, the result is a vector as scikit-learn has it: how
+        far the second label is ahead. `OneVsRestClassifier` writes beyond its arrays if it is given two columns.
         """
         self._check_fitted()
         rows = self._rows(X)
@@ -151,7 +152,10 @@ class LabelRanker(SavedRanker):
         dense = np.full((n, labels), np.finfo(np.float32).min, dtype=np.float32)
         row, rank = np.nonzero(columns >= 0)
         dense[row, columns[row, rank]] = scores[row, rank]
-        return dense
+        if self.kind_ != "single" or labels != 2:
+            return dense
+        lowest, highest = np.finfo(np.float32).min, np.finfo(np.float32).max
+        return np.clip(np.diff(dense.astype(np.float64))[:, 0], lowest, highest).astype(np.float32)
 
     def predict(self, X: Any) -> Any:
         """Labels of each row, in the form in which `fit` was given them."""

@@ -18,7 +18,7 @@ from rankae.components.rankers import Rankers, random_negatives
 from rankae.components.stack import Stack
 from rankae.numerics.shortlist import Shortlist
 
-_RANDOM_NEGATIVES = 10  # random labels for each row, added to the shortlist as easy negatives
+_RANDOM_NEGATIVES = 10  # random labels for each row, added to the shortlist as random negatives
 _REMEMBERED = 0.8  # share of the rows' squared length that must be stored for training on them
 
 

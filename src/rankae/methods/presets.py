@@ -78,7 +78,7 @@ STARTS: dict[str, dict[str, dict[str, Any]]] = {
         "codes held": {"encoder_rate": 0.01, "direct": 0.3},
     }
 }
-# Where the search of `OPEN` starts if there are many rows per feature, as on Delicious: nothing is learnt by heart
+# Where the search of `OPEN` starts if there are many rows per feature, as on Delicious: nothing is memorised
 # there, and these values gain together, on all rows, but not one by one on the sample that the search trains on.
 WITH_MANY_ROWS: dict[str, dict[str, Any]] = {
     "paper": {

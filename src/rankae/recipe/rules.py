@@ -91,7 +91,7 @@ RANDOM_NEGATIVES_LOW = rule(
     "take two thirds of the time", "amazon-670k x .02",
 )  # fmt: skip
 ROWS_A_WORD = rule(
-    "rows_a_word", 10, "rows a feature from which on nothing is learnt by heart: the network has no closed-form path",
+    "rows_a_word", 10, "rows a feature from which on nothing is memorised: the network has no closed-form path",
     "delicious-xmc and bibtex, rows split off train",
 )  # fmt: skip
 WORD_SIZE = rule("word_size", (200, 200), "channels of the network: few and many rows a feature", "the same")

@@ -84,19 +84,29 @@ def search_parameters(
                     raise optuna.TrialPruned
         return value
 
+    failures = (RankaeError, ArithmeticError, RuntimeError, np.linalg.LinAlgError)
+    reasons: list[str] = []
+
+    def noted_value_of(trial: Any) -> float:
+        try:
+            return value_of(trial)
+        except failures as error:
+            reasons.append(str(error))
+            raise
+
     def after(study: Any, trial: Any) -> None:
         if tell is not None:
             tell(len(_ended(study)), study.best_value if _complete(study) else None)
 
-    failures = (RankaeError, ArithmeticError, RuntimeError, np.linalg.LinAlgError)
     if not study.get_trials(deepcopy=False):
         study.enqueue_trial({}, user_attrs={"defaults": True})
     remaining = trials - len(_ended(study))
     if remaining > 0:
         timeout = None if minutes is None else 60 * minutes
-        study.optimize(value_of, remaining, timeout, n_jobs=jobs, catch=failures, callbacks=[after])
+        study.optimize(noted_value_of, remaining, timeout, n_jobs=jobs, catch=failures, callbacks=[after])
     if not _complete(study):
-        raise RankaeError(f"none of {len(_ended(study))} trials of {method} could be measured on {learn.name}")
+        why = f": {reasons[-1]}" if reasons else ""
+        raise RankaeError(f"none of {len(_ended(study))} trials of {method} could be measured on {learn.name}{why}")
     best = study.best_trial
     return SearchResult(best.params, best.value, len(_ended(study)), _history(study), _importance(optuna, study, space))
 

@@ -149,7 +149,8 @@ def _table(measured: list[dict[str, Any]]) -> str:
 
 
 def _at_full_size(measured: list[dict[str, Any]]) -> list[str]:
-    """Each method's two largest runs, continued by a power law to the published number of labels."""
+    """The two largest runs of each method, continued to the published number of labels by a power law and by a straight
+    line: a power law is too low where a part of the cost is the same at every size."""
     from rankae.data.shapes import shape_of
 
     out: list[str] = []
@@ -158,15 +159,19 @@ def _at_full_size(measured: list[dict[str, Any]]) -> list[str]:
         if len(largest) < 2:
             continue
         (one, two), full = largest[-2:], shape_of(like).labels
-        beyond = np.log(full / two["labels"]) / np.log(two["labels"] / one["labels"])
-        at = [two[key] * (two[key] / one[key]) ** beyond for key in ("train_cpu", "peak_megabytes", "model_megabytes")]
-        out.append(f"| {like} | {method} | {full:,} | {at[0]:,.0f} | {at[1]:,.0f} | {at[2]:,.0f} |")
+        power = np.log(full / two["labels"]) / np.log(two["labels"] / one["labels"])
+        line = (full - two["labels"]) / (two["labels"] - one["labels"])
+        ranges = []
+        for key in ("train_cpu", "peak_megabytes", "model_megabytes"):
+            both = sorted((two[key] * (two[key] / one[key]) ** power, two[key] + line * (two[key] - one[key])))
+            ranges.append(" to ".join(f"{value:,.0f}" for value in both))
+        out.append(f"| {like} | {method} | {full:,} | {' | '.join(ranges)} |")
     if not out:
         return []
     head = "| shape | method | labels | training, s | peak, MB | model, MB |"
     return [
         "",
-        "**Extrapolated**, not measured, from the two largest runs:",
+        "**Extrapolated**, not measured, from the two largest runs, by a power law and by a straight line:",
         "",
         head,
         "|---|---|---|---|---|---|",

@@ -9,8 +9,8 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# MKL, with which torch multiplies matrices, then adds up in the same order whatever the number of threads, as fast as
-# before. It reads this at its first product.
+# MKL, with which torch multiplies matrices, reads this at its first product. It then adds up long sums in the same order
+# on any number of threads, as fast as before; small products may still differ in the last digit.
 os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 
 if TYPE_CHECKING:

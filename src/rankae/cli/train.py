@@ -67,7 +67,7 @@ def train(
             help="Train once more on nine tenths of the rows, for probabilities; by default if that is short.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model on the same machine.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed and number of threads give the same model.")] = 0,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a model of other data; the old one is kept as DIR.before.")
     ] = False,

@@ -115,15 +115,20 @@ def test_rankers_score_every_label_that_a_name_proposes_for_a_held_out_row():
 def test_names_say_nothing_of_labels_that_the_fold_alone_carries():
     """Such a label is listed only because a held-out row carries it: to name it would nearly always be right."""
     rows, carried = _problem()
-    labels = sp.lil_matrix(carried)
-    labels[:, -3:] = 0
-    labels[7, 59] = labels[:30, 58] = 1  # of one row, of many, and the 57th of none
     names = LabelNames(sp.csr_matrix(np.ones((60, rows.shape[1]), dtype=np.float32)))
-    task = replace(_task(rows, sp.csr_matrix(labels), proposed=60), names=names)
-    validation = HeldOutFolds(task, None)
-    code, _ = validation.fit_code()
-    scored = validation.score(Stack(code, validation.label_counts(), 60, names=names))
-    place = np.flatnonzero(np.concatenate(validation.folds) == 7)[0]
-    entries = scored.shortlist.entries_of(np.array([place]))
-    by_label = dict(zip(scored.shortlist.columns[entries], scored.scores["names"][entries], strict=True))
+
+    def named(labels):
+        """What names say of row 7, by label."""
+        task = replace(_task(rows, sp.csr_matrix(labels), proposed=60), names=names)
+        validation = HeldOutFolds(task, None)
+        code, _ = validation.fit_code()
+        scored = validation.score(Stack(code, validation.label_counts(), 60, names=names))
+        entries = scored.shortlist.entries_of(np.flatnonzero(np.concatenate(validation.folds) == 7))
+        return dict(zip(scored.shortlist.columns[entries], scored.scores["names"][entries], strict=True))
+
+    carried[:, -3:] = 0
+    carried[7, 59] = carried[:30, 58] = carried[30:, 57] = 1  # of one row, and of many
+    by_label = named(carried)
     assert by_label.get(59, 0) == 0 < min(by_label[58], by_label[57])
+    carried[:, 57] = 0  # a listed label that no row carries: label 59 stands in for it
+    assert named(carried)[59] > 0

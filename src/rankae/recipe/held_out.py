@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,7 @@ from rankae.base.choices import choice
 from rankae.base.held_out import HeldOut
 from rankae.components.closed_form import ClosedForm
 from rankae.components.joint_network import JointNetwork
+from rankae.components.label_names import LabelNames
 from rankae.components.predictions import Predictions
 from rankae.components.rankers import Rankers, random_negatives
 from rankae.components.registry import COMPONENTS, PlainComponent
@@ -171,12 +172,19 @@ class HeldOutFolds:
             if self.votes is not None:
                 predictions["neighbours"] = self.votes.without(self.fold == f).predict(rows)
             if self.task.names is not None:
-                # A label of the fold alone has a name here only because a held-out row carries it.
-                known = (self._counts_without(f) > 0) | self.task.unseen_labels
-                predictions["names"] = self.task.names.of_labels(known).predict(rows)
+                predictions["names"] = self._names_without(f).predict(rows)
             predictions |= {name: without[f].predict(rows) for name, without in self._plain.items()}
             per_fold.append(predictions)
         return per_fold
+
+    def _names_without(self, f: int) -> LabelNames:
+        """The names of labels that other rows than those of fold f carry.
+
+        A label of the fold alone is listed only because a held-out row carries it. Where other labels are listed that
+        no row carries, it stands in for them.
+        """
+        names = cast(LabelNames, self.task.names)
+        return names if self.task.unseen_labels.any() else names.of_labels(self._counts_without(f) > 0)
 
     @cached_property
     def _proposals(self) -> list[dict[str, np.ndarray]]:

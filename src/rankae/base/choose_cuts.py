@@ -23,6 +23,7 @@ AIMS = ("f1", "precision", "recall", "count")
 _FEWEST_LABELS = 20  # above a cut, to estimate its precision
 _FEWEST_POSITIVES = 10  # held-out rows of a label, to choose a cut of its own
 _SHRINKAGE = 20  # positives at which a label's own cut and the overall cut have equal weight
+_BEYOND_CHANCE = 3  # standard errors: a share of hits is looked at above many cuts
 _CURVE = (0.02, 0.05, *(i / 10 for i in range(1, 10)), 0.95, 0.98)
 
 
@@ -159,10 +160,10 @@ def _f1_cut(ranked: Ranked) -> float:
 
 
 def _precision_cut(ranked: Ranked, target: float) -> float:
-    """The lowest cut above which labels have the target precision.
+    """The lowest cut above which both the share of hits and the mean probability reach the target.
 
-    It is read off the probabilities: their mean above a cut is the expected precision, and varies half as much from
-    sample to sample as the share of hits does. Only where the hits contradict it, beyond chance, they decide.
+    The mean probability is the expected precision, and varies half as much from sample to sample as the share of hits:
+    a share alone is reached by luck too often. Where the two contradict each other beyond chance, hits decide.
     Among fewer than 1 / (1 - target) labels a single wrong one misses the target, so they cannot confirm it.
     """
     ends = ranked.ends()
@@ -176,11 +177,12 @@ def _precision_cut(ranked: Ranked, target: float) -> float:
         )
     observed = np.cumsum(ranked.hits)[ends] / given
     expected = np.cumsum(ranked.probabilities, dtype=np.float64)[ends] / given
-    beyond_chance = np.abs(observed - expected) > 2 * np.sqrt(target * (1 - target) / worth)
-    by_probability, by_hits = (np.flatnonzero((share >= target) & enough) for share in (expected, observed))
-    if len(by_probability) and not beyond_chance[by_probability[-1]]:
-        return _between(ranked.probabilities, ends, int(by_probability[-1]))
-    if len(by_hits) and (len(by_probability) or beyond_chance[by_hits[-1]]):
+    beyond_chance = np.abs(observed - expected) > _BEYOND_CHANCE * np.sqrt(target * (1 - target) / worth)
+    by_hits = np.flatnonzero((observed >= target) & enough)
+    by_both = by_hits[expected[by_hits] >= target]
+    if len(by_both) and not beyond_chance[by_both[-1]]:
+        return _between(ranked.probabilities, ends, int(by_both[-1]))
+    if len(by_hits) and (len(by_both) or beyond_chance[by_hits[-1]]):
         return _between(ranked.probabilities, ends, int(by_hits[-1]))
     best = max((share[enough].max() for share in (observed, expected) if share[enough].max() < target), default=0)
     raise DataError(

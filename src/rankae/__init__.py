@@ -9,7 +9,7 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# MKL, with which torch multiplies matrices, reads this at its first product. It then adds up long sums in the same order
+# MKL, which multiplies torch's matrices, reads this at its first product. It then adds up long sums in the same order
 # on any number of threads, as fast as before; small products may still differ in the last digit.
 os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 

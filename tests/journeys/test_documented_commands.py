@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import re
 import shlex
 import shutil
@@ -19,6 +20,7 @@ from rankae.serve.store import Decision, Store
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TAGS = {"fruit": "apple pear plum cherry", "drink": "wine beer juice glass", "tool": "hammer saw drill nail"}
+WORDS = [a + b for a in ("har", "mel", "tor", "vin", "sal", "bre") for b in ("bo", "da", "lin", "mar", "sto", "ven")]
 DATA_SETS = [
     "mydata", "my-data", "data", "DATA", "bibtex", "debtags", "delicious", "eurlex57k", "eurlex57k-bow", "debdeps",
     "tmdb-plots", "mediamill-disc3",
@@ -65,7 +67,10 @@ def _cases() -> list[object]:
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the pages take for granted: data, a model of it, and files of a user."""
     place = tmp_path_factory.mktemp("shelf")
-    rows = [(f"a shop sells {TAGS[tag].split()[i % 4]} and {tag} {i % 7}", [tag]) for i in range(32) for tag in TAGS]
+    drawn = random.Random(0)  # words that tell nothing of the tag, so that rows are not all alike
+    rows = [
+        (f"{TAGS[tag].split()[i % 4]} {' '.join(drawn.sample(WORDS, 5))}", [tag]) for i in range(32) for tag in TAGS
+    ]
     (place / "mydata").mkdir()
     for split, part in (("train", rows[:72]), ("test", rows[72:])):
         lines = [json.dumps({"text": text, "labels": labels}) for text, labels in part]

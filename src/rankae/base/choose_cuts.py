@@ -173,7 +173,7 @@ def _precision_cut(ranked: Ranked, target: float) -> float:
     if not enough.any():
         raise DataError(
             f"precision={target:g} takes {fewest:,} predicted labels to tell, but the {len(ranked.held_out)} held-out "
-            f"rows have {len(ranked.hits):,}; give more rows or ask for less"
+            f"rows have {worth[-1]:,.0f}, alike rows counted once; give more rows or ask for less"
         )
     observed = np.cumsum(ranked.hits)[ends] / given
     expected = np.cumsum(ranked.probabilities, dtype=np.float64)[ends] / given

@@ -90,6 +90,7 @@ def test_a_weaker_ridge_must_gain_more_than_chance():
     assert strongest_within_chance({0.3: noise, 1.0: usual}) == 1.0
     assert strongest_within_chance({0.3: clear, 1.0: usual}) == 0.3
     assert strongest_within_chance({0.3: usual, 1.0: clear}) == 1.0
+    assert strongest_within_chance({0.3: usual, 1.0: usual}) == 1.0  # where all rank alike there is no error either
 
 
 def test_what_settings_are_chosen_by_is_what_rows_of_new_groups_will_score():

@@ -71,7 +71,7 @@ def chosen_by_held_out_rows(
 
 
 def strongest_within_chance(precisions: dict[float, np.ndarray]) -> float:
-    """The strongest ridge that is worse than the best by less than two standard errors.
+    """The strongest ridge that is worse than the best by at most two standard errors.
 
     precisions : of each ridge, the precision of each row. Rows that resemble training rows favour a weak ridge, so
         where precision hardly differs, the strong one is the safer; and part of the rows favours a weaker one than all
@@ -81,7 +81,7 @@ def strongest_within_chance(precisions: dict[float, np.ndarray]) -> float:
 
     def is_close(ridge: float) -> bool:
         loss = precisions[best] - precisions[ridge]
-        return ridge == best or float(loss.mean()) < rules.CHANCE * standard_error(loss)
+        return ridge == best or float(loss.mean()) <= rules.CHANCE * standard_error(loss)
 
     return max(filter(is_close, precisions))
 

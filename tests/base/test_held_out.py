@@ -54,4 +54,6 @@ def test_groups_go_with_the_rows_and_are_saved():
     assert held_out.evidence().tolist() == [0.5, 0.5, 1]
     assert HeldOut.from_state(held_out.state(), 2).evidence().tolist() == [0.5, 0.5, 1]
     assert held_out.joined(made(None, 2), most=5).evidence().tolist() == [1, 1, 0.5, 0.5, 1]
+    others = replace(made([0.1, 0.3, 0.5]), groups=np.array([40, 22, 22]))  # numbered as the rows of another training
+    assert held_out.joined(others, most=6).evidence().tolist() == [1, 0.5, 0.5, 0.5, 0.5, 1]
     assert held_out.taken(np.array([0, 2])).evidence().tolist() == [1, 1]

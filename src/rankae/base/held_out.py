@@ -77,11 +77,11 @@ class HeldOut:
             span = slice(begin, begin + len(one))
             columns[span, : one.columns.shape[1]], scores[span, : one.scores.shape[1]] = one.columns, one.scores
             nearest[span] = 0 if one.nearest is None else one.nearest
-            groups[span] = groups[span] if one.groups is None else rows * (1 + begin) + one.groups
+            if one.groups is not None:
+                groups[span] = begin + np.unique(one.groups, return_inverse=True)[1]
             matrix = sp.csr_matrix(one.labels)
             labels.append(sp.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=(len(one), labels_known)))
             begin += len(one)
-        groups = np.unique(groups, return_inverse=True)[1]
         joined = HeldOut(columns, scores, sp.vstack(labels, format="csr"), nearest, groups)
         return joined.taken(np.arange(min(rows, most)))
 

@@ -163,6 +163,12 @@ def test_what_cannot_be_reached_is_one_sentence():
         choose_cuts(
             HeldOut(held_out.columns[:, 6:], held_out.scores[:, 6:], held_out.labels), p[:, 6:], Aim("precision", 0.9)
         )
+    # The surest half reaches the target by its probabilities, both halves by their hits, and neither by both.
+    surest, every = np.arange(50) < 25, np.ones((50, 1), dtype=np.float32)
+    halves = np.where(surest, 0.92, 0.86)[:, None]
+    some = HeldOut(np.where(np.arange(50) < 5, 1, 0)[:, None], halves, sp.csr_matrix(np.hstack([every, 0 * every])))
+    with pytest.raises(DataError, match="at most 89.0% are right"):
+        choose_cuts(some, halves, Aim("precision", 0.9))
     none = sp.csr_matrix((300, 30), dtype=np.float32)
     with pytest.raises(DataError, match="carry no labels"):
         choose_cuts(HeldOut(held_out.columns, held_out.scores, none), p, Aim("f1"))

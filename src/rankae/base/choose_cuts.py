@@ -184,7 +184,7 @@ def _precision_cut(ranked: Ranked, target: float) -> float:
         return _between(ranked.probabilities, ends, int(by_both[-1]))
     if len(by_hits) and (len(by_both) or beyond_chance[by_hits[-1]]):
         return _between(ranked.probabilities, ends, int(by_hits[-1]))
-    best = max((share[enough].max() for share in (observed, expected) if share[enough].max() < target), default=0)
+    best = np.minimum(observed, expected)[enough].max()  # each may reach the target somewhere, but not both together
     raise DataError(
         f"precision={target:g} cannot be reached: of the {fewest:,} or more surest labels of the held-out rows "
         f"at most {best:.1%} are right; ask for less"

@@ -183,7 +183,7 @@ class LabelRanker(SavedRanker):
         Labels that the model has never seen count as misses; an indicator matrix has the columns of `classes_`.
         """
         self._check_fitted()
-        return evaluated(self, X, label_matrix(y), [k] if isinstance(k, int) else k)
+        return evaluated(self, X, label_matrix(y), [k] if isinstance(k, int | np.integer) else k)
 
     def matching(self, data: Dataset) -> Dataset:
         """The data with the model's feature columns; features are refused by a model of texts."""

@@ -185,7 +185,7 @@ class ChosenFeatures(LabelRanker):
         """Candidate word embeddings for the recipe: the user's, or none and those available.
 
         Embeddings computed from the rows themselves (LSA) are a candidate only if there are trusted rows to judge them:
-        leave-one-out scores overrate them, because the row that is left out has contributed to them.
+        held-out rows of the training data overrate them, because they have contributed to them.
         """
         if self._asked_for(_NONE):
             return [None]

@@ -61,7 +61,7 @@ class RankAE(RankAEParameters):
         (preset "paper").
     word_vectors : word embeddings. A path, also relative to RANKAE_DATA, names a GloVe text file; "own" computes
         embeddings from the training rows; "none" uses none. By default `glove/*.txt*` in the data folder is used where
-        leave-one-out scores or trusted rows say that it helps. The preset "paper" starts from that file if its vectors
+        held-out or trusted rows say that it helps. The preset "paper" starts from that file if its vectors
         have `word_size` numbers.
     ngrams : shortest and longest run of words that is a feature, such as (1, 2); by default evidence chooses.
     title : weight of the words of a text's first line as features of their own; by default evidence chooses.

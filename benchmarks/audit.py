@@ -28,12 +28,13 @@ from measuring.places import CELLS, RESULTS
 from rankae.audit import AuditSettings
 from rankae.audit.audit import unit_word_rows
 from rankae.audit.flags import Flags, missing_labels, wrong_labels
-from rankae.audit.folds import grouped_folds, nearest_others
+from rankae.audit.folds import NEAREST, grouped_folds
 from rankae.audit.noise_rates import noise_model, probabilities
 from rankae.audit.out_of_fold import Entries, Folds
 from rankae.base.calibration import isotonic_map
 from rankae.data import load_dataset, miss_labels
 from rankae.data.dataset import Dataset
+from rankae.data.near_duplicates import nearest_others
 from rankae.experiments.compare import write_files
 from rankae.methods import create
 from rankae.report.svg import Line, line_chart, stacked
@@ -79,7 +80,7 @@ def scored(data: Dataset, folds: int, seed: int, name: str) -> tuple[Entries, tu
         cost = {key: float(values.pop(key)) for key in ("seconds", "peak_gb")}
         return Entries(**values), near, cost
     began = time.perf_counter()
-    near = nearest_others(unit_word_rows(data))
+    near = nearest_others(unit_word_rows(data), NEAREST)
     fold = grouped_folds(*near, folds, seed)
     entries = Folds(data, fold, AuditSettings(folds=folds, seed=seed).new_model, None).entries(4, seed)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

@@ -11,12 +11,13 @@ import scipy.sparse as sp
 from rankae.audit import AuditSettings, audit
 from rankae.audit.co_occurrence import co_occurrence
 from rankae.audit.conflicts import conflicts
-from rankae.audit.folds import grouped_folds, near_duplicate_groups, nearest_others
+from rankae.audit.folds import NEAREST, grouped_folds, near_duplicate_groups
 from rankae.audit.noise_rates import noise_model, probabilities, wilson
 from rankae.audit.out_of_fold import Entries
 from rankae.audit.page import audit_page
 from rankae.audit.relations import related_labels, unpredictable_labels
 from rankae.data.dataset import Dataset
+from rankae.data.near_duplicates import nearest_others
 from rankae.data.unit_length import unit_rows
 from rankae.errors import DataError, RankaeError
 
@@ -96,7 +97,7 @@ def test_the_page_stands_alone_and_escapes(report):
 def test_near_duplicates_share_a_fold():
     rows = unit_rows(sp.random(60, 30, 0.3, "csr", dtype=np.float32, random_state=0))
     rows = sp.vstack([rows, rows, rows], format="csr")
-    found, cosine = nearest_others(rows)
+    found, cosine = nearest_others(rows, NEAREST)
     fold = grouped_folds(found, cosine, 4)
     assert (fold[:60] == fold[60:120]).all()
     assert (fold[:60] == fold[120:]).all()

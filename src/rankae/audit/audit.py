@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from rankae.audit.conflicts import conflicts
 from rankae.audit.flags import Flags, missing_labels, wrong_labels
-from rankae.audit.folds import grouped_folds, nearest_others
+from rankae.audit.folds import NEAREST, grouped_folds
 from rankae.audit.noise_rates import noise_model, probabilities, rates_of_labels
 from rankae.audit.out_of_fold import Folds, score_fold
 from rankae.audit.relations import related_labels, unpredictable_labels
@@ -22,6 +22,7 @@ from rankae.base.inputs import is_text, label_matrix
 from rankae.base.ranker import LabelRanker
 from rankae.data.dataset import Dataset
 from rankae.data.fingerprint import fingerprint
+from rankae.data.near_duplicates import nearest_others
 from rankae.data.text import TextFeatures
 from rankae.data.unit_length import unit_rows
 from rankae.errors import DataError
@@ -73,7 +74,7 @@ def audit(
     if n < _FEWEST_ROWS or settings.folds < 2 or settings.folds > n:
         raise DataError(f"{data.name}: an audit needs at least {_FEWEST_ROWS} rows and 2 folds; there are {n} rows")
     rows = unit_word_rows(data)
-    found, cosine = nearest_others(rows)
+    found, cosine = nearest_others(rows, NEAREST)
     models: list[LabelRanker]
     run = None
     if model is not None:

@@ -6,16 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from rankae.numerics.row_search import RowSearch
-
 _ALIKE = 0.8  # cosine from which two rows are near-duplicates
-_NEAREST = 10  # rows that are looked at for each row
+NEAREST = 10  # rows that are looked at for each row
 _LARGEST = 0.5  # of a fold; a chain of near-duplicates that is longer is cut where they are less alike
-
-
-def nearest_others(rows: sp.csr_matrix, count: int = _NEAREST) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest other rows of each row, and their cosines; rows have length 1."""
-    return RowSearch.over(rows).nearest(rows, count, leave_one_out=True)
 
 
 def grouped_folds(found: np.ndarray, cosine: np.ndarray, folds: int, seed: int = 0) -> np.ndarray:

@@ -119,11 +119,11 @@ def alike_groups(nearest: np.ndarray, cosine: np.ndarray) -> np.ndarray:
     return np.unique(first_row, return_inverse=True)[1]
 
 
-def nearest_others(rows: sp.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
-    """The few rows nearest to each row, and their cosines, for `groups_in_runs`."""
+def nearest_others(rows: sp.csr_matrix, count: int = _NEAREST) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest other rows of each row, and their cosines; rows have length 1."""
     from rankae.numerics.row_search import RowSearch  # torch takes a while to import
 
-    return RowSearch.over(rows).nearest(rows, _NEAREST, leave_one_out=True)
+    return RowSearch.over(rows).nearest(rows, count, leave_one_out=True)
 
 
 def groups_in_runs(nearest: np.ndarray, cosine: np.ndarray, labels: sp.csr_matrix) -> np.ndarray:

@@ -105,6 +105,14 @@ def test_a_trained_network_is_stored_small_and_comes_back(data, tmp_path, monkey
     assert abs(found[0]["P@5"] - found[1]["P@5"]) < 1
 
 
+def test_copies_of_few_rows_make_no_label_of_a_network_certain():
+    """Eight rows in 40 copies each: eight right labels can promise 9/10, or 17/18 by steps, and not .98."""
+    labels = sp.identity(8, dtype=np.float32, format="csr")
+    rows = sp.csr_matrix(np.repeat(labels.toarray(), 10, axis=1))  # of ten words each
+    model = RankAE("network", epochs=2, random_state=0).fit(sp.vstack([rows] * 40), sp.vstack([labels] * 40))
+    assert 0.5 < model.predict_proba(rows).max() < 0.95
+
+
 def test_what_a_small_network_learns_is_not_rounded_away(data):
     rows, labels, others, _ = data
     network = RankAE("network", epochs=2).fit(rows, labels).model_.shrunk("int4")

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rankae.base.held_out import MOST_PLACES, HeldOut
-from rankae.data.near_duplicates import groups_in_runs, nearest_others
+from rankae.data.near_duplicates import alike_groups, groups_in_runs, nearest_others
 from rankae.data.splits import split_runs
 from rankae.data.word_embeddings import WordEmbeddings
 from rankae.paper.closed_form import WarmStart, warm_start
@@ -47,9 +47,10 @@ def fit_network(
     training.choices |= chosen.choices
     settings = joint_settings(given, rows, labels, training.choices)
     began = time.perf_counter()
-    held, groups = np.empty(0, dtype=np.int64), None
+    held, groups, alike = np.empty(0, dtype=np.int64), None, np.empty(0, dtype=np.int64)
     if settings.embedding == "two-path":  # a network with a random start trains on all rows and runs all epochs
-        groups = groups_in_runs(*nearest_others(rows), labels)
+        nearest, cosine = nearest_others(rows)
+        groups, alike = groups_in_runs(nearest, cosine, labels), alike_groups(nearest, cosine)
         held = _held_out(labels.shape[0], given.seed)
     folds = [held] if len(held) else []
     start = warm_start(rows, labels, settings.code_size, chosen.ridge, given.seed, folds, chosen.embeddings, groups)
@@ -58,7 +59,7 @@ def fit_network(
     network = train_network(rows, labels, start, settings, held, chosen.embeddings, **options)
     if len(held):
         ranked = network.top(coded(network, rows, leave_one_out_codes(start))[held], min(MOST_PLACES, labels.shape[1]))
-        training.held_out = HeldOut(*ranked, labels[held])
+        training.held_out = HeldOut(*ranked, labels[held], groups=alike[held])
         codes, frequencies = leave_one_out_codes(start)[held], np.bincount(rows.indices, minlength=rows.shape[1])
         form, training.choices["storage"] = smallest_form(network, rows[held], labels[held], codes, frequencies)
         network = form.of(_on_all_rows(network, rows, labels, start, settings, chosen.embeddings, options))

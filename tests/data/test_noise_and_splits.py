@@ -94,7 +94,15 @@ def test_split_mistakes():
 
 
 def test_runs_are_held_out_whole():
-    kept, held = split_runs(1600, 0.1, seed=1)
+    of_row = np.arange(1600) % 7
+    kept, held = split_runs(sp.csr_matrix(np.eye(7, dtype=np.float32)[of_row]), 0.1, seed=1)
     assert len(held) == 160
     assert np.diff(np.flatnonzero(np.diff(held) > 1)).min() >= 16
     assert sorted([*kept, *held]) == list(range(1600))
+
+
+def test_no_label_is_held_out_whole_where_rows_are_sorted_by_label():
+    of_row = np.arange(1600) // 8
+    kept, held = split_runs(sp.csr_matrix(np.eye(200, dtype=np.float32)[of_row]), 0.1, seed=1)
+    assert len(held) == 160
+    assert set(of_row[held]) <= set(of_row[kept])

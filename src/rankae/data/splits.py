@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 import numpy as np
+import scipy.sparse as sp
 
 from rankae.errors import DataError
-
-_RUN = 16
 
 
 def split_rows(
@@ -40,10 +39,12 @@ def split_rows(
     return np.flatnonzero(~held[group]), np.flatnonzero(held[group])
 
 
-def split_runs(n_rows: int, fraction: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """`split_rows` by whole runs of rows.
+def split_runs(labels: sp.csr_matrix, fraction: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """`split_rows` by whole runs of rows (see `runs_of_rows`).
 
     Rows beside each other are often of one source, and a row that has its like in the other part tells nothing of rows
     to come. Where rows are in no order, runs are as good as single rows.
     """
-    return split_rows(n_rows, fraction, seed, groups=(np.arange(n_rows) // _RUN).tolist())
+    from rankae.data.near_duplicates import runs_of_rows  # numba takes a while to import
+
+    return split_rows(labels.shape[0], fraction, seed, groups=runs_of_rows(labels).tolist())

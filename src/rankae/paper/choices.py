@@ -87,7 +87,7 @@ def train_as_chosen(
     count = labels.shape[0]
     if check is None and count * _HELD_OUT >= _FEWEST_HELD_OUT:
         share = min(max(_HELD_OUT, min(2 * _HELD_OUT, _ENOUGH_HELD_OUT / count)), _MOST_HELD_OUT / count)
-        kept, held = split_runs(count, share, settings.seed)
+        kept, held = split_runs(labels, share, settings.seed)
         learn, check = (select_rows(rows, kept), labels[kept]), (select_rows(rows, held), labels[held])
     if check is None:
         choices = {"epochs": choice("epochs", settings.epochs, "too few rows to try others")}

@@ -51,7 +51,7 @@ def fit_network(
     if settings.embedding == "two-path":  # a network with a random start trains on all rows and runs all epochs
         nearest, cosine = nearest_others(rows)
         groups, alike = groups_in_runs(nearest, cosine, labels), alike_groups(nearest, cosine)
-        held = _held_out(labels.shape[0], given.seed)
+        held = _held_out(labels, given.seed)
     folds = [held] if len(held) else []
     start = warm_start(rows, labels, settings.code_size, chosen.ridge, given.seed, folds, chosen.embeddings, groups)
     training.timed("warm start", began)
@@ -87,9 +87,10 @@ def _on_all_rows(
     return network
 
 
-def _held_out(n: int, seed: int) -> np.ndarray:
+def _held_out(labels: sp.csr_matrix, seed: int) -> np.ndarray:
     """Indices of the rows that choose the epoch, an eighth; none if that is too few."""
+    n = labels.shape[0]
     count = min(n // 8, _MOST_HELD_OUT)
     if count < _FEWEST_HELD_OUT:
         return np.empty(0, dtype=np.int64)
-    return split_runs(n, count / n, seed)[1]
+    return split_runs(labels, count / n, seed)[1]

@@ -55,14 +55,14 @@ def test_prediction_is_in_order_and_goes_on(client, tmp_path):
     model.save(tmp_path / "model")
     batches = [test.take(slice(a, b)) for a, b in even_spans(60, 7)]
     workers = ClusterWorkers(client, tmp_path / "work")
-    found = list(predicted(workers, tmp_path / "model", iter(batches), model.n_features_in_, 3))
+    found = list(predicted(workers, tmp_path / "model", iter(batches), model.matching, 3))
     expected = [model.top_columns(batch.texts, 3) for batch in batches]
     for (rows, columns, scores), own, batch in zip(found, expected, batches, strict=True):
         assert rows is batch
         np.testing.assert_array_equal(columns, own[0])
         np.testing.assert_allclose(scores, own[1], rtol=1e-5)
     again = ClusterWorkers(client, tmp_path / "work")
-    assert len(list(predicted(again, tmp_path / "model", iter(batches), model.n_features_in_, 3))) == 7
+    assert len(list(predicted(again, tmp_path / "model", iter(batches), model.matching, 3))) == 7
     assert (again.computed, again.found) == (0, 7)
 
 

@@ -21,6 +21,7 @@ from rankae.data.near_duplicates import held_out_sizes
 from rankae.errors import RankaeError
 from rankae.numerics.sparse_product import sparse_product
 from rankae.numerics.threads import limited_to
+from rankae.paper.left_out import PROBES
 from rankae.recipe import rules
 from rankae.recipe.notes import Training
 from rankae.recipe.ranker_cost import one_label_in
@@ -149,7 +150,7 @@ def _estimate(sizes: Sizes, labels: sp.csr_matrix, s: Resolved, speed: float, bu
     listed = s.proposed * (1 + 0.8 * s.neighbours) + labels_per_row  # distinct labels that are proposed for a row
     learnt = listed + s.random_negatives
     cost, dense_svd = _SECONDS, L <= 1000
-    columns = h + 24
+    columns = h + PROBES
     solves = rules.ITERATIONS[low] * (folds + 0.5)
     step = sizes.nnz * columns
     seconds = {"starting": _START_SECONDS}

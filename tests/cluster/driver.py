@@ -1,4 +1,5 @@
-"""A driver that may be killed: `python driver.py DATA FOLDER` trains on two workers, and goes on from FOLDER."""
+"""A driver that may be killed: `python driver.py DATA FOLDER [ADDRESS]` trains on two workers, or on those of a
+scheduler, and goes on from FOLDER."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from rankae.numerics.shards import sharing
 
 if __name__ == "__main__":
     folder = Path(sys.argv[2])
-    with connected("local:2") as client:
+    with connected(sys.argv[3] if len(sys.argv) > 3 else "local:2") as client:
         workers = ClusterWorkers(client, folder / "cluster", least=0)
         with sharing(workers):
             model = RankAE("fast", tuning=False, threads=1, checkpoint=folder / "steps", resume=True)

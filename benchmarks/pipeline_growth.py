@@ -156,9 +156,10 @@ def _at_full_size(measured: list[dict[str, Any]]) -> list[str]:
     out: list[str] = []
     for like, method in dict.fromkeys((m["like"], m["method"]) for m in measured):
         largest = sorted((m for m in measured if (m["like"], m["method"]) == (like, method)), key=lambda m: m["labels"])
-        if len(largest) < 2:
+        full = shape_of(like).labels
+        if len(largest) < 2 or largest[-1]["labels"] >= full:  # the latter is measured
             continue
-        (one, two), full = largest[-2:], shape_of(like).labels
+        one, two = largest[-2:]
         power = np.log(full / two["labels"]) / np.log(two["labels"] / one["labels"])
         line = (full - two["labels"]) / (two["labels"] - one["labels"])
         ranges = []
